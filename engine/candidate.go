@@ -1,0 +1,94 @@
+package engine
+
+import "time"
+
+// Circuit is the state of a deployment's circuit breaker.
+type Circuit uint8
+
+// The states of a circuit. Half-open admits one probe at a time.
+const (
+	CircuitClosed Circuit = iota
+	CircuitHalfOpen
+	CircuitOpen
+)
+
+// String returns the name that decisions show.
+func (c Circuit) String() string {
+	switch c {
+	case CircuitClosed:
+		return "closed"
+	case CircuitHalfOpen:
+		return "half_open"
+	case CircuitOpen:
+		return "open"
+	}
+	return "unknown"
+}
+
+// Signals is what is known of a deployment now, copied once for a request.
+// Numbers that are not known, or rest on fewer samples than the minimum, are
+// Unknown.
+type Signals struct {
+	Circuit      Circuit
+	CircuitUntil time.Time // end of an open circuit
+	ProbeTaken   bool      // half-open and another request holds the probe's place
+
+	CooldownUntil time.Time // zero or past = none
+
+	InFlight         int64
+	TTFT             time.Duration // median time to first token, last 24 h
+	Throughput       int64         // median output, milli-tokens per second, last 24 h
+	SuccessPPM       int64         // success rate, last 24 h
+	Samples          int64         // requests in that window
+	TokensThisMinute int64
+	LastSuccess      time.Time // zero = never
+
+	Quota *Quota // newest snapshot; nil = none
+}
+
+// Quota is one reading of a provider's quota windows, already narrowed to those
+// that cover the deployment's model. It is immutable.
+type Quota struct {
+	TakenAt time.Time
+	Windows []QuotaWindow
+}
+
+// QuotaWindow is one window of a quota snapshot.
+type QuotaWindow struct {
+	Name     string
+	Period   time.Duration // length; 0 = not known
+	LeftPPM  int64         // share left, 0 = used up; Unknown
+	ResetsAt time.Time     // zero = not known
+}
+
+// QuotaFreshness is how old a snapshot may be and still count.
+const QuotaFreshness = 10 * time.Minute
+
+// FreshQuota returns the snapshot if it may be used at now, else nil.
+func (s *Signals) FreshQuota(now time.Time) *Quota {
+	if s.Quota == nil || now.Sub(s.Quota.TakenAt) > QuotaFreshness || s.Quota.TakenAt.Sub(now) > QuotaFreshness {
+		return nil
+	}
+	return s.Quota
+}
+
+// Candidate is a deployment considered for one request. Rules read it; only the
+// engine writes it.
+type Candidate struct {
+	*Deployment
+	Signals
+
+	Tier          int  // 0 = the highest priority in this pool
+	Locked        bool // the caller named the provider
+	Preferred     bool // its provider is preferred at the caller's level
+	Affinity      bool // the session's target, and affinity is on
+	LastOfSession bool // the deployment that last served this session
+
+	Skipped *Skipped // why admission removed it; nil = in the pool
+}
+
+// CircuitBroken reports whether the candidate may be called only as a last
+// resort: its circuit is open, or half-open with the probe's place taken.
+func (c *Candidate) CircuitBroken() bool {
+	return c.Circuit == CircuitOpen || (c.Circuit == CircuitHalfOpen && c.ProbeTaken)
+}

@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"context"
+	"time"
+)
+
+// Plan is one ordered pool. Order is a permutation of what admission let pass,
+// less the broken circuits, which stand in LastResort in the order they had.
+type Plan struct {
+	Model      *Model
+	Route      *Route
+	Order      []Candidate
+	LastResort []Candidate
+	Path       []string // fallback models that led here; empty for the first
+	walk       *walk
+	split      bool  // the pool had a preferred and another part
+	head       bool  // only the session's target, which another model has
+	next       *Plan // behind a head: the plan of the model asked for; may be nil
+}
+
+// Fallback returns the plan to try once this one is used up by failures of the
+// class, if there is one. It is the executor's one door back into the engine.
+func (p *Plan) Fallback(ctx context.Context, class FailureClass) (*Plan, bool) {
+	chain := class.Rule().Chain
+	if chain == ChainNone {
+		return nil, false
+	}
+	if p.head {
+		if p.next != nil && class.Rule().Next {
+			return p.next, true
+		}
+		return p.walk.fallbackFrom(ctx, p.walk.res.model, nil, chain)
+	}
+	return p.walk.fallbackFrom(ctx, p.Model, p.Path, chain)
+}
+
+// HasChain reports whether a failure of the class could lead to another model.
+func (p *Plan) HasChain(class FailureClass) bool {
+	chain := class.Rule().Chain
+	return chain != ChainNone && !p.walk.final && len(p.Route.chains[chain]) > 0
+}
+
+// Attempted records one call in the decision.
+func (p *Plan) Attempted(a Attempt) {
+	p.walk.decision.Attempts = append(p.walk.decision.Attempts, a)
+}
+
+// Attempts returns how many calls this request has made.
+func (p *Plan) Attempts() int { return len(p.walk.decision.Attempts) }
+
+// AddUpstream adds time spent waiting for upstreams before the commit.
+func (p *Plan) AddUpstream(d time.Duration) { p.walk.decision.Upstream += d }
+
+// Failed says that a candidate has been called and may not be tried again by
+// this request.
+func (p *Plan) Failed(c *Candidate) { p.walk.tried = append(p.walk.tried, c.ID) }
+
+// Served says that the candidate answered, for affinity.
+func (p *Plan) Served(c *Candidate) {
+	p.walk.served, p.walk.servedPath = c.Deployment, p.Path
+}
+
+// Final reports that the request may neither be failed over nor fall back: its
+// owner alone can serve it.
+func (p *Plan) Final() bool { return p.walk.request.Owner != "" }
+
+// Source names why the candidate at an index of Order stands there.
+func (p *Plan) Source(c *Candidate) string {
+	switch {
+	case p.Final():
+		return "owner"
+	case c.Locked:
+		return "locked"
+	case c.Affinity:
+		return "affinity"
+	case len(p.Path) > 0:
+		return "fallback"
+	case p.split && c.Preferred:
+		return "preferred"
+	}
+	return "strategy"
+}
