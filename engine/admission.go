@@ -12,8 +12,9 @@ import (
 type Check interface {
 	// Name is the rule's name, as documents and decisions show it.
 	Name() string
-	// Refuse reports who may not serve. An error is a fault of the rule and
-	// voids what it refused.
+	// Refuse reports who may not serve. An error is a fault of the rule: the
+	// request is refused with policy_error, for a rule that cannot say who may
+	// serve is never read as "all". A rule that fails open returns no error.
 	Refuse(ctx context.Context, r *Request, pool []Candidate, out *Refusals) error
 }
 
@@ -23,7 +24,7 @@ type Refusal struct {
 	Reason     Reason
 	Detail     string    // for people: what was wrong, with numbers
 	Until      time.Time // zero = lasting
-	Code       string    // whole request only: the error code for the client
+	Code       string    // a policy's error code for the client; "" = the reason's
 	Status     int       // whole request only: 400, 402, 403 or 429; 0 = 403
 	RetryAfter time.Duration
 }
@@ -93,6 +94,9 @@ func (r Reason) rank() int {
 	return len(lastingOrder)
 }
 
+// policyName is the name of the policy that gave the reason.
+func (r Reason) policyName() string { return strings.TrimPrefix(string(r), policyReason) }
+
 // IsPolicy reports whether a user's policy gave the reason.
 func (r Reason) IsPolicy() bool { return strings.HasPrefix(string(r), policyReason) }
 
@@ -102,6 +106,7 @@ type Skipped struct {
 	Reason     Reason    `json:"reason"`
 	Detail     string    `json:"detail,omitempty"`
 	Until      time.Time `json:"until,omitzero"`
+	Code       string    `json:"code,omitempty"` // the policy's own error code
 }
 
 // Passing reports whether the removal ends by itself.

@@ -22,7 +22,7 @@ type Decision struct {
 	Candidates      []CandidateRecord
 	Skipped         []Skipped
 	Order           []string
-	KeyFaults       []KeyFault
+	Faults          []RuleFault
 	LawMended       bool // a rule's answer broke the law and was mended
 
 	Attempts     []Attempt
@@ -37,7 +37,7 @@ type Decision struct {
 type CandidateRecord struct {
 	Deployment string
 	Keys       []string  // shared by all candidates of a pool
-	Values     []float64 // one per key; NaN = missing or skipped key
+	Values     []float64 // one per key, as measured; NaN = missing or skipped key
 	Draw       float64
 	Position   int // in its pool's plan, from 0
 	Circuit    Circuit

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"math"
+	"math/bits"
 	"time"
 )
 
@@ -137,8 +138,9 @@ func (d *Deployment) Cost(u Usage, now time.Time) int64 {
 		write = d.Price.Input
 	}
 	plain := max(u.Input-u.Cached-u.CacheWrite, 0)
-	sum := tokenCost(plain, d.Price.Input) + tokenCost(u.Cached, cached) +
-		tokenCost(u.CacheWrite, write) + tokenCost(u.Output, d.Price.Output)
+	sum := sumCost(
+		tokenCost(plain, d.Price.Input), tokenCost(u.Cached, cached),
+		tokenCost(u.CacheWrite, write), tokenCost(u.Output, d.Price.Output))
 	return scale(sum, d.multiplier(now))
 }
 
@@ -148,15 +150,31 @@ func (d *Deployment) EstimatedCost(r *Request) int64 {
 	return d.Cost(Usage{Known: true, Input: r.InputTokens, Output: r.MaxOutput}, r.Now)
 }
 
-// tokenCost is n tokens at a price per million, rounded half up. Split so that
-// no product leaves int64 for n ≤ 1e12 and prices ≤ 1e15.
+// maxCost is what absurd token counts cost: more than any cap, and safe to
+// scale.
+const maxCost = math.MaxInt64 / 8
+
+func sumCost(parts ...int64) int64 {
+	sum := int64(0)
+	for _, p := range parts {
+		sum = min(sum+p, maxCost) // each part is at most maxCost
+	}
+	return sum
+}
+
+// tokenCost is n tokens at a price per million, rounded half up, at most
+// maxCost.
 func tokenCost(n, price int64) int64 {
-	if price == Unknown || n <= 0 {
+	if price <= 0 || n <= 0 {
 		return 0
 	}
-	whole, rest := price/million, price%million
-	if n > math.MaxInt64/2/max(whole, 1) {
-		return math.MaxInt64 / 8
+	hi, lo := bits.Mul64(uint64(n), uint64(price))
+	if hi >= million {
+		return maxCost
 	}
-	return n*whole + (n/million)*rest + ((n%million)*rest+million/2)/million
+	quotient, rest := bits.Div64(hi, lo, million)
+	if quotient >= maxCost {
+		return maxCost
+	}
+	return int64(quotient) + int64(rest/(million/2)) //nolint:gosec // rest is below a million
 }

@@ -33,7 +33,7 @@ func drawValue(seed, deployment uint64, weight int) float64 {
 	if weight < 1 {
 		weight = 1 // a locked request bypasses weight 0
 	}
-	const bits53 = 1 << 53
-	u := (float64(mix64(seed^deployment)>>11) + 0.5) / bits53
+	const steps = 1 << 52 // so that the half step is exact, and u never 0 or 1
+	u := (float64(mix64(seed^deployment)>>12) + 0.5) / steps
 	return -math.Log(u) / float64(weight)
 }

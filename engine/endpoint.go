@@ -67,6 +67,9 @@ const (
 	CapReasoning
 )
 
+// AllCapabilities is the set of every ability.
+const AllCapabilities = CapTools | CapVision | CapAudio | CapVideo | CapFiles | CapJSONSchema | CapReasoning
+
 // capabilityNames are in the order of the bits.
 var capabilityNames = [...]string{"tools", "vision", "audio", "video", "files", "json_schema", "reasoning"}
 

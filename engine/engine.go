@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -93,9 +94,10 @@ func New(s *Snapshot, signals SignalSource, affinity Affinity, executor Executor
 }
 
 // Swap makes s the current snapshot. The old one closes when its last request
-// has ended. Later requests see s; running ones keep what they began with.
+// has ended. Later requests see s; running ones keep what they began with. A
+// snapshot that was swapped out cannot come back.
 func (e *Engine) Swap(s *Snapshot) {
-	if old := e.current.Swap(s); old != nil {
+	if old := e.current.Swap(s); old != s {
 		old.Release()
 	}
 }
@@ -129,6 +131,7 @@ func (e *Engine) Plan(ctx context.Context, s *Snapshot, r *Request) (*Decision, 
 	w := e.newWalk(s, r)
 	_, err := w.first(ctx)
 	w.decision.Err = err
+	w.decision.Skipped = slices.Concat(w.notes.skipped, w.notes.broken)
 	return w.decision, err
 }
 
@@ -137,7 +140,7 @@ func (e *Engine) Plan(ctx context.Context, s *Snapshot, r *Request) (*Decision, 
 func (e *Engine) finish(w *walk, err error, now time.Time) {
 	d := w.decision
 	d.Err = err
-	d.Skipped = append(d.Skipped, w.uncalled()...)
+	d.Skipped = slices.Concat(w.notes.skipped, w.uncalled())
 	d.Duration = now.Sub(d.Time)
 	var refused *RefusedError
 	var upstream *UpstreamError

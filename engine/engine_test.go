@@ -236,6 +236,10 @@ func TestSnapshotClosesWhenItsLastRequestEnds(t *testing.T) {
 	if got := e.Acquire(); got != second {
 		t.Fatal("a later request does not see the new snapshot")
 	}
+	e.Swap(second) // again: nothing changes
+	if got := e.Acquire(); got != second {
+		t.Fatal("the current snapshot was closed by being swapped in again")
+	}
 	held.Release()
 	if closed != 1 {
 		t.Fatalf("closed %d times, want once", closed)

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"math/bits"
 	"slices"
@@ -14,30 +15,38 @@ type orderer struct {
 	pool     []Candidate
 	order    []int
 	draw     []float64   // per pool index
-	values   [][]float64 // per used key, per pool index; nil = the key is skipped
-	missing  [][]bool    // per used key: value was missing and the key puts it last
+	keys     []keyValues // per used key
 	rank     []int       // scratch of the law
 	known    []float64   // scratch of the median
-	faults   []KeyFault
+	faults   []RuleFault
 	strategy *Strategy
+	locked   bool // priority and weight are bypassed
 }
 
-// KeyFault is a sort key that failed in one request.
-type KeyFault struct {
-	Key string
-	Err error
+// keyValues are what one key of the strategy said of the pool.
+type keyValues struct {
+	skipped bool      // a fault, or no value at all
+	values  []float64 // per pool index; NaN = missing
+	fill    float64   // what a missing value counts as, unless it goes last
+}
+
+// RuleFault is a check or a sort key that failed in one request.
+type RuleFault struct {
+	Rule string
+	Err  error
 }
 
 // run orders the admitted candidates: preferred parts, priority tiers, the
 // strategy's keys band by band, the weighted draw, then affinity in front.
 func (o *orderer) run(ctx context.Context, r *Request, s *Strategy) {
 	o.strategy = s
+	o.locked = len(o.pool) > 0 && o.pool[0].Locked
 	o.faults = o.faults[:0]
 	o.computeDraw(r, s)
 	o.computeValues(ctx, r, s)
 	slices.SortFunc(o.order, o.byDraw)
 	o.split(func(c *Candidate) int { return boolRank(c.Preferred) }, func(lo, hi int) {
-		if s.lists(KeyPriority) {
+		if o.locked || s.lists(KeyPriority) {
 			o.band(lo, hi, 0)
 			return
 		}
@@ -66,7 +75,7 @@ func (o *orderer) computeDraw(r *Request, s *Strategy) {
 	o.draw = slices.Grow(o.draw[:0], len(o.pool))[:len(o.pool)]
 	for i := range o.pool {
 		w := o.pool[i].Weight
-		if s.EqualWeights {
+		if s.EqualWeights || o.locked {
 			w = 1
 		}
 		o.draw[i] = drawValue(r.Seed, o.pool[i].hash, w)
@@ -92,10 +101,43 @@ func (o *orderer) splitRange(lo, hi int, rank func(*Candidate) int, each func(lo
 	}
 }
 
+// The parts that one key cuts a range into, in the order they are tried.
+const (
+	partEnough  = iota // good enough: one band
+	partRanked         // cut into bands
+	partMissing        // no value, and the key puts that last: one band, base order
+	partBeyond         // worse than max: one band
+)
+
+// part says where the key at index k puts a candidate.
+func (o *orderer) part(k, i int) int {
+	use, v := &o.strategy.Keys[k], o.counted(k, i)
+	high := use.Key.Spec().HighFirst
+	switch {
+	case math.IsNaN(v):
+		return partMissing
+	case use.Max != nil && worse(v, *use.Max, high):
+		return partBeyond
+	case use.Enough != nil && !worse(v, *use.Enough, high):
+		return partEnough
+	}
+	return partRanked
+}
+
+// counted is the value that the key at index k counts for a candidate: what it
+// said, or the median where that is missing; NaN = goes last.
+func (o *orderer) counted(k, i int) float64 {
+	v := o.keys[k].values[i]
+	if math.IsNaN(v) && o.strategy.Keys[k].Key.Spec().Missing == MissingMedian {
+		return o.keys[k].fill
+	}
+	return v
+}
+
 // band orders o.order[lo:hi] by the key at index k and what follows it. The
 // range comes in draw order, which is what is left when no key decides.
 func (o *orderer) band(lo, hi, k int) {
-	for k < len(o.strategy.Keys) && o.values[k] == nil {
+	for k < len(o.strategy.Keys) && o.keys[k].skipped {
 		k++
 	}
 	if hi-lo < 2 || k == len(o.strategy.Keys) {
@@ -103,44 +145,28 @@ func (o *orderer) band(lo, hi, k int) {
 	}
 	use := &o.strategy.Keys[k]
 	spec := use.Key.Spec()
-	values, missing := o.values[k], o.missing[k]
-	// Three parts: values, missing values that go last, values beyond max.
-	class := func(i int) int {
-		switch {
-		case missing != nil && missing[i]:
-			return 1
-		case use.Max != nil && worse(values[i], *use.Max, spec.HighFirst):
-			return 2
+	list := o.order[lo:hi]
+	slices.SortStableFunc(list, func(a, b int) int {
+		pa, pb := o.part(k, a), o.part(k, b)
+		if pa != pb || pa != partRanked {
+			return cmp.Compare(pa, pb)
 		}
-		return 0
-	}
-	part := o.order[lo:hi]
-	slices.SortStableFunc(part, func(a, b int) int {
-		ca, cb := class(a), class(b)
-		if ca != cb || ca != 0 {
-			return cmp.Compare(ca, cb)
-		}
-		return compareGood(values[a], values[b], spec.HighFirst)
+		return compareGood(o.counted(k, a), o.counted(k, b), spec.HighFirst)
 	})
-	ranked := 0
-	for ranked < len(part) && class(part[ranked]) == 0 {
-		ranked++
-	}
-	for start := 0; start < ranked; {
+	for start := 0; start < len(list); {
+		part, head := o.part(k, list[start]), o.counted(k, list[start])
 		end := start + 1
-		head := values[part[start]]
-		for end < ranked && within(values[part[end]], head, use.Tolerance, spec.Integer) {
+		for end < len(list) && o.part(k, list[end]) == part &&
+			(part != partRanked || within(o.counted(k, list[end]), head, use.Tolerance, spec.Integer)) {
 			end++
 		}
-		o.inDraw(lo+start, lo+end, k+1)
+		if part == partMissing {
+			o.baseOrder(lo+start, lo+end)
+		} else {
+			o.inDraw(lo+start, lo+end, k+1)
+		}
 		start = end
 	}
-	last := ranked
-	for last < len(part) && class(part[last]) == 1 {
-		last++
-	}
-	o.baseOrder(lo+ranked, lo+last)
-	o.inDraw(lo+last, hi, k+1)
 }
 
 // inDraw puts the range back in draw order and lets the next key order it.
@@ -172,58 +198,40 @@ func (o *orderer) affinityFirst() {
 // computeValues asks every key of the strategy once for the whole pool.
 func (o *orderer) computeValues(ctx context.Context, r *Request, s *Strategy) {
 	n := len(s.Keys)
-	o.values = slices.Grow(o.values[:0], n)[:n]
-	o.missing = slices.Grow(o.missing[:0], n)[:n]
+	o.keys = slices.Grow(o.keys[:0], n)[:n]
 	for k := range s.Keys {
-		use := &s.Keys[k]
-		out := make([]float64, len(o.pool))
-		o.missing[k] = nil
-		if err := use.Key.Values(ctx, r, o.pool, out); err != nil {
-			o.faults = append(o.faults, KeyFault{Key: use.Key.Name(), Err: err})
-			o.values[k] = nil
-			continue
+		key, kept := s.Keys[k].Key, &o.keys[k]
+		kept.values = slices.Grow(kept.values[:0], len(o.pool))[:len(o.pool)]
+		clear(kept.values)
+		err := key.Values(ctx, r, o.pool, kept.values)
+		if err == nil {
+			err = o.settle(kept)
 		}
-		o.values[k] = o.settle(k, use, out)
+		if kept.skipped = err != nil || len(o.known) == 0; err != nil {
+			o.faults = append(o.faults, RuleFault{Rule: key.Name(), Err: err})
+		}
 	}
 }
 
-// settle replaces missing values and applies enough; nil when the pool has no
-// value at all.
-func (o *orderer) settle(k int, use *KeyUse, values []float64) []float64 {
-	spec := use.Key.Spec()
+// errInfinite is a sort key that gave a value without a bound.
+var errInfinite = errors.New("returned an infinite value")
+
+// settle finds what a missing value of an admitted candidate counts as. It
+// leaves the known values in o.known.
+func (o *orderer) settle(kept *keyValues) error {
 	o.known = o.known[:0]
 	for _, i := range o.order {
-		if !math.IsNaN(values[i]) {
-			o.known = append(o.known, values[i])
+		switch v := kept.values[i]; {
+		case math.IsInf(v, 0):
+			return errInfinite
+		case !math.IsNaN(v):
+			o.known = append(o.known, v)
 		}
 	}
-	if len(o.known) == 0 {
-		return nil
+	if len(o.known) > 0 {
+		kept.fill = median(o.known)
 	}
-	if len(o.known) < len(o.order) {
-		fill := median(o.known)
-		for _, i := range o.order {
-			if !math.IsNaN(values[i]) {
-				continue
-			}
-			if spec.Missing == MissingLast {
-				if o.missing[k] == nil {
-					o.missing[k] = make([]bool, len(o.pool))
-				}
-				o.missing[k][i] = true
-				continue
-			}
-			values[i] = fill
-		}
-	}
-	if use.Enough != nil {
-		for i, v := range values {
-			if !worse(v, *use.Enough, spec.HighFirst) {
-				values[i] = *use.Enough
-			}
-		}
-	}
-	return values
+	return nil
 }
 
 // median sorts v and returns its median, of an even count the mean of the
@@ -288,10 +296,10 @@ func mulLessEq(a, b, c, d uint64) bool {
 }
 
 // value is what the decision shows of key k and candidate i: NaN when the key
-// was skipped or the value is missing and goes last.
+// was skipped or the value is missing.
 func (o *orderer) value(k, i int) float64 {
-	if o.values[k] == nil || (o.missing[k] != nil && o.missing[k][i]) {
+	if o.keys[k].skipped {
 		return math.NaN()
 	}
-	return o.values[k][i]
+	return o.keys[k].values[i]
 }

@@ -15,6 +15,7 @@ type Plan struct {
 	Path       []string // fallback models that led here; empty for the first
 	walk       *walk
 	split      bool  // the pool had a preferred and another part
+	byAffinity bool  // the first of Order stands there for the sake of the session
 	head       bool  // only the session's target, which another model has
 	next       *Plan // behind a head: the plan of the model asked for; may be nil
 }
@@ -35,10 +36,16 @@ func (p *Plan) Fallback(ctx context.Context, class FailureClass) (*Plan, bool) {
 	return p.walk.fallbackFrom(ctx, p.Model, p.Path, chain)
 }
 
-// HasChain reports whether a failure of the class could lead to another model.
+// HasChain reports whether a failure of the class could lead to another plan.
 func (p *Plan) HasChain(class FailureClass) bool {
-	chain := class.Rule().Chain
-	return chain != ChainNone && !p.walk.final && len(p.Route.chains[chain]) > 0
+	rule, route := class.Rule(), p.Route
+	if p.head {
+		if p.next != nil && rule.Next {
+			return true
+		}
+		route = &p.walk.res.model.Route
+	}
+	return rule.Chain != ChainNone && !p.walk.final && len(route.chains[rule.Chain]) > 0
 }
 
 // Attempted records one call in the decision.
@@ -65,14 +72,14 @@ func (p *Plan) Served(c *Candidate) {
 // owner alone can serve it.
 func (p *Plan) Final() bool { return p.walk.request.Owner != "" }
 
-// Source names why the candidate at an index of Order stands there.
+// Source names why a candidate of the plan stands where it does.
 func (p *Plan) Source(c *Candidate) string {
 	switch {
 	case p.Final():
 		return "owner"
 	case c.Locked:
 		return "locked"
-	case c.Affinity:
+	case p.byAffinity && c.ID == p.Order[0].ID:
 		return "affinity"
 	case len(p.Path) > 0:
 		return "fallback"

@@ -4,23 +4,28 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 )
 
-// plan makes the plan of one model: nil when nobody may be called now. The
-// error is a refusal of the whole request.
-func (w *walk) plan(ctx context.Context, m *Model, path []string) (*Plan, error) {
+// plan makes the plan of one model. It is nil when nobody may be called now,
+// and why says for what reason. The error is a refusal of the whole request.
+func (w *walk) plan(ctx context.Context, m *Model, path []string) (p *Plan, why emptiness, err error) {
 	pool := w.pool(m)
 	w.engine.signals.Signals(w.request.Now, pool)
-	if err := w.admit(ctx, pool); err != nil {
-		return nil, err
+	err = w.admit(ctx, pool)
+	found := w.note(pool)
+	if err != nil {
+		return nil, emptyLasting, err
 	}
 	strategy := w.strategy
 	if m != w.res.model {
 		name, _ := w.strategyOf(m)
 		strategy = w.snapshot.Strategies[name]
 	}
-	return w.order(ctx, m, path, pool, strategy), nil
+	p = w.order(ctx, m, path, pool, strategy)
+	if p == nil && slices.ContainsFunc(pool, func(c Candidate) bool { return c.Skipped == nil }) {
+		return nil, emptyCircuits, nil
+	}
+	return p, found, nil
 }
 
 // pool lists the candidates of a model for this request.
@@ -49,27 +54,26 @@ func (w *walk) pool(m *Model) []Candidate {
 
 // setTiers numbers the priorities of a pool: 0 is the highest.
 func setTiers(pool []Candidate) {
+	same := true
 	for i := range pool {
-		tier := 0
-		for j := range pool {
-			if pool[j].Priority > pool[i].Priority && firstOfPriority(pool, j) {
-				tier++
-			}
-		}
-		pool[i].Tier = tier
+		same = same && pool[i].Priority == pool[0].Priority
+	}
+	if same {
+		return
+	}
+	priorities := make([]int, len(pool))
+	for i := range pool {
+		priorities[i] = -pool[i].Priority
+	}
+	slices.Sort(priorities)
+	priorities = slices.Compact(priorities)
+	for i := range pool {
+		pool[i].Tier, _ = slices.BinarySearch(priorities, -pool[i].Priority)
 	}
 }
 
-func firstOfPriority(pool []Candidate, j int) bool {
-	for i := range j {
-		if pool[i].Priority == pool[j].Priority {
-			return false
-		}
-	}
-	return true
-}
-
-// admit runs every check and marks who is removed.
+// admit runs every check and marks who is removed. The error is a refusal of
+// the whole request, by a rule or for the fault of one.
 func (w *walk) admit(ctx context.Context, pool []Candidate) error {
 	var out Refusals
 	for i := range pool {
@@ -77,62 +81,56 @@ func (w *walk) admit(ctx context.Context, pool []Candidate) error {
 			out.Remove(i, ReasonAlreadyTried, "this request has called it")
 		}
 	}
-	if err := w.apply("already_tried", out.list, pool); err != nil {
+	if err := w.apply(out.list, pool); err != nil {
 		return err
 	}
+	var refused error
 	for _, check := range w.snapshot.Checks {
 		before := len(out.list)
-		if err := check.Refuse(ctx, w.request, pool, &out); err != nil {
-			return fmt.Errorf("check %s: %w", check.Name(), err)
+		err := check.Refuse(ctx, w.request, pool, &out)
+		if err == nil {
+			err = w.apply(out.list[before:], pool)
 		}
-		if err := w.apply(check.Name(), out.list[before:], pool); err != nil {
-			return err
+		switch _, isRefusal := err.(*RefusedError); { //nolint:errorlint // apply returns it bare
+		case err == nil:
+		case isRefusal:
+			refused = firstError(refused, err)
+		default:
+			w.decision.Faults = append(w.decision.Faults, RuleFault{Rule: check.Name(), Err: err})
+			refused = firstError(refused, &RefusedError{
+				Code: CodePolicyError, Message: fmt.Sprintf("the admission rule %q cannot decide", check.Name()),
+			})
 		}
 	}
-	for i := range pool {
-		if s := pool[i].Skipped; s != nil {
-			w.note(s)
-		}
+	return refused
+}
+
+func firstError(a, b error) error {
+	if a != nil {
+		return a
 	}
-	return nil
+	return b
 }
 
 // apply marks the candidates that a check refused, keeping for each the reason
 // that is to be named.
-func (w *walk) apply(check string, list []Refusal, pool []Candidate) error {
+func (w *walk) apply(list []Refusal, pool []Candidate) error {
 	for i := range list {
 		f := &list[i]
 		if f.Candidate == WholeRequest {
 			return &RefusedError{Code: f.Code, Status: f.Status, Message: f.Detail, RetryAfter: f.RetryAfter}
 		}
 		if f.Candidate < 0 || f.Candidate >= len(pool) {
-			return fmt.Errorf("check %s: refused candidate %d of %d", check, f.Candidate, len(pool))
+			return fmt.Errorf("refused candidate %d of %d", f.Candidate, len(pool))
 		}
 		c := &pool[f.Candidate]
-		w.modelDenied = w.modelDenied || (f.Reason == ReasonModelNotAllowed && c.Model == w.res.model.Name)
-		s := &Skipped{Deployment: c.ID, Reason: f.Reason, Detail: f.Detail, Until: f.Until}
+		w.notes.denied = w.notes.denied || (f.Reason == ReasonModelNotAllowed && c.Model == w.res.model.Name)
+		s := &Skipped{Deployment: c.ID, Reason: f.Reason, Detail: f.Detail, Until: f.Until, Code: f.Code}
 		if s.outranks(c.Skipped) {
 			c.Skipped = s
 		}
 	}
 	return nil
-}
-
-// note keeps a removal for the decision and for the error of an empty plan.
-func (w *walk) note(s *Skipped) {
-	w.decision.Skipped = append(w.decision.Skipped, *s)
-	w.reasons = append(w.reasons, *s)
-	if s.Passing() {
-		w.passing = true
-		w.notQuota = w.notQuota || s.Reason != ReasonQuotaExhausted
-		w.until(s.Until)
-	}
-}
-
-func (w *walk) until(t time.Time) {
-	if w.earliest.IsZero() || t.Before(w.earliest) {
-		w.earliest = t
-	}
 }
 
 // order ranks the admitted candidates; nil when none may be called now.
@@ -152,8 +150,7 @@ func (w *walk) order(ctx context.Context, m *Model, path []string, pool []Candid
 	var mended bool
 	o.order, o.rank, mended = keepLaw(o.order, pool, o.rank)
 	w.record(o, strategy, mended)
-	p := &Plan{Model: m, Route: &m.Route, Path: path, walk: w}
-	p.split = mixed(pool, o.order)
+	p := &Plan{Model: m, Route: &m.Route, Path: path, walk: w, split: mixed(pool, o.order)}
 	ordered := make([]Candidate, 0, len(o.order))
 	for _, i := range o.order {
 		if !w.leftAlone(&pool[i]) {
@@ -174,21 +171,13 @@ func (w *walk) order(ctx context.Context, m *Model, path []string, pool []Candid
 		return nil
 	}
 	p.Order, p.LastResort = ordered[:n:n], ordered[n:]
+	p.byAffinity = p.Order[0].Affinity && !strategy.lists(KeyAffinity)
 	return p
 }
 
 // leftAlone reports whether a candidate is for the last resort only. The owner
 // of what a request continues is called whatever its circuit says.
 func (w *walk) leftAlone(c *Candidate) bool { return c.CircuitBroken() && w.request.Owner == "" }
-
-func (w *walk) noteBroken(c *Candidate) {
-	s := Skipped{Deployment: c.ID, Reason: ReasonCircuitOpen, Until: c.CircuitUntil}
-	w.broken = append(w.broken, s)
-	w.reasons = append(w.reasons, s)
-	if c.CircuitUntil.After(w.request.Now) {
-		w.until(c.CircuitUntil)
-	}
-}
 
 // mixed reports whether the pool has a preferred and another part.
 func mixed(pool []Candidate, order []int) bool {
@@ -204,7 +193,7 @@ func mixed(pool []Candidate, order []int) bool {
 func (w *walk) record(o *orderer, strategy *Strategy, mended bool) {
 	d := w.decision
 	d.LawMended = d.LawMended || mended
-	d.KeyFaults = append(d.KeyFaults, o.faults...)
+	d.Faults = append(d.Faults, o.faults...)
 	keys := make([]string, len(strategy.Keys))
 	for k := range strategy.Keys {
 		keys[k] = strategy.Keys[k].Key.Name()

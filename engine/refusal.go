@@ -7,55 +7,96 @@ import (
 	"time"
 )
 
-// emptiness says why the model asked for has nobody to call.
+// emptiness says why a model has nobody to call.
 type emptiness uint8
 
 const (
 	emptyLasting  emptiness = iota // lasting reasons alone
+	emptyTried                     // this request has called the others, and they failed
 	emptyContext                   // the context window removed some
 	emptyPassing                   // some come back by themselves
 	emptyCircuits                  // all that were admitted have an open circuit
 )
 
-// pendingModel is a fallback model that has not been tried.
-type pendingModel struct {
-	model *Model
-	path  []string
-}
-
-// emptiness reads what is noted so far, which is about the model asked for.
-func (w *walk) emptiness() emptiness {
-	switch {
-	case len(w.broken) > 0:
-		return emptyCircuits
-	case w.passing:
-		return emptyPassing
-	case w.removedFor(ReasonContextWindow) && !w.modelDenied:
-		return emptyContext
+// chain is the fallback table that an empty pool leads to. Lasting reasons lead
+// to none.
+func (e emptiness) chain() Chain {
+	switch e {
+	case emptyPassing, emptyCircuits, emptyTried:
+		return ChainGeneral
+	case emptyContext:
+		return ChainContext
+	case emptyLasting:
 	}
-	return emptyLasting
+	return ChainNone
 }
 
-// removedFor reports whether any candidate was removed for the reason.
-func (w *walk) removedFor(reason Reason) bool {
-	return slices.ContainsFunc(w.reasons, func(s Skipped) bool { return s.Reason == reason })
+// notes are what an empty plan is explained by, over source and chain.
+type notes struct {
+	skipped  []Skipped // removed by admission
+	broken   []Skipped // left alone: their circuit is open
+	earliest time.Time // when the first of them comes back
+	notQuota bool      // someone is held by something else than quota
+	denied   bool      // the caller may not use the model asked for
 }
 
-// refusal explains a request that nobody may serve.
+// note keeps who was removed from a pool, and says what the pool would be empty
+// for.
+func (w *walk) note(pool []Candidate) emptiness {
+	why := emptyLasting
+	for i := range pool {
+		s := pool[i].Skipped
+		if s == nil {
+			continue
+		}
+		w.notes.skipped = append(w.notes.skipped, *s)
+		switch {
+		case s.Passing():
+			why = emptyPassing
+			w.notes.notQuota = w.notes.notQuota || s.Reason != ReasonQuotaExhausted
+			w.until(s.Until)
+		case s.Reason == ReasonContextWindow:
+			why = max(why, emptyContext)
+		case s.Reason == ReasonAlreadyTried:
+			why = max(why, emptyTried)
+		}
+	}
+	return why
+}
+
+func (w *walk) noteBroken(c *Candidate) {
+	w.notes.broken = append(w.notes.broken, Skipped{Deployment: c.ID, Reason: ReasonCircuitOpen, Until: c.CircuitUntil})
+	if c.CircuitUntil.After(w.request.Now) {
+		w.until(c.CircuitUntil)
+	}
+}
+
+func (w *walk) until(t time.Time) {
+	if w.notes.earliest.IsZero() || t.Before(w.notes.earliest) {
+		w.notes.earliest = t
+	}
+}
+
+// refusal explains a request that nobody may serve. why is about the model that
+// was asked for.
 func (w *walk) refusal(why emptiness) error {
-	e := &RefusedError{Skipped: w.reasons}
-	summary := summarise(w.reasons)
-	held := why == emptyPassing || why == emptyCircuits
+	n := &w.notes
+	e := &RefusedError{Skipped: append(slices.Clone(n.skipped), n.broken...)}
+	summary := summarise(e.Skipped)
 	switch {
-	case w.modelDenied:
+	case n.denied:
 		e.Code, e.Param = CodeModelNotAllowed, "model"
 		e.Message = fmt.Sprintf("this key may not use the model %q", w.res.model.Name)
 	case why == emptyCircuits:
 		e.Code = CodeAllCircuitsOpen
 		e.Message = "every candidate has failed too often and is being left alone: " + summary
-	case why == emptyPassing && !w.notQuota:
+	case why == emptyPassing && !n.notQuota:
 		e.Code = CodeAllQuotaExhausted
 		e.Message = "the quota of every candidate is used up: " + summary
+	case why == emptyPassing && n.policyCode() != "":
+		e.Code = n.policyCode()
+		e.Status = statusTooMany
+		e.Message = "a policy holds every candidate back for now: " + summary
 	case why == emptyPassing:
 		e.Code = CodeAllCandidatesCooling
 		e.Message = "every candidate is waiting out a rate limit: " + summary
@@ -69,10 +110,28 @@ func (w *walk) refusal(why emptiness) error {
 		e.Code = CodeNoEligibleCandidate
 		e.Message = fmt.Sprintf("no deployment of %q may serve this request: %s", w.res.model.Name, summary)
 	}
-	if held {
-		e.RetryAfter = max(w.earliest.Sub(w.request.Now), time.Second)
+	if (why == emptyPassing || why == emptyCircuits) && !n.denied {
+		e.RetryAfter = max(n.earliest.Sub(w.request.Now), time.Second)
 	}
 	return e
+}
+
+// statusTooMany is the status of a policy's passing removal.
+const statusTooMany = 429
+
+// policyCode is the error code of the first policy that holds a candidate back:
+// its own, else its name; "" = none does.
+func (n *notes) policyCode() string {
+	for _, s := range n.skipped {
+		switch {
+		case !s.Passing() || !s.Reason.IsPolicy():
+		case s.Code != "":
+			return s.Code
+		default:
+			return s.Reason.policyName()
+		}
+	}
+	return ""
 }
 
 // summarise says per reason how many candidates were removed.
@@ -93,4 +152,12 @@ func summarise(list []Skipped) string {
 		return "it has no deployments"
 	}
 	return strings.Join(parts, ", ")
+}
+
+// uncalled lists the candidates that were left alone to the end because their
+// circuit was open.
+func (w *walk) uncalled() []Skipped {
+	return slices.DeleteFunc(w.notes.broken, func(s Skipped) bool {
+		return slices.ContainsFunc(w.decision.Attempts, func(a Attempt) bool { return a.Deployment == s.Deployment })
+	})
 }

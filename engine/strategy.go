@@ -11,8 +11,8 @@ type SortKey interface {
 	// Spec says how the values are compared.
 	Spec() KeySpec
 	// Values writes one value per candidate into out (same length as pool).
-	// NaN means that the value is missing. An error is a fault of the rule:
-	// the key is skipped and the decision says so.
+	// NaN means that the value is missing. An error or an infinite value is a
+	// fault of the rule: the key is skipped and the decision says so.
 	Values(ctx context.Context, r *Request, pool []Candidate, out []float64) error
 }
 
@@ -46,7 +46,7 @@ type Tolerance struct {
 type KeyUse struct {
 	Key       SortKey
 	Tolerance Tolerance
-	Enough    *float64 // values at least this good count as equal
+	Enough    *float64 // values at least this good count as equal: a band of their own
 	Max       *float64 // worse values form a last band, tried after all others
 }
 

@@ -15,22 +15,21 @@ type walk struct {
 	decision   *Decision
 	res        resolution
 	strategy   *Strategy
-	target     Target
+	target     Target // what served the session last
 	hasTarget  bool
 	final      bool // no cross-model fallback
 	pending    []pendingModel
 	visited    []*Model
-	tried      []string
+	tried      []string // deployments that this request has called
 	served     *Deployment
 	servedPath []string
+	notes      notes
+}
 
-	// What an empty plan is explained by, over source and chain.
-	earliest    time.Time // when the first candidate that is held comes back
-	passing     bool      // someone is held for a passing reason
-	notQuota    bool      // …and not all of them by quota
-	modelDenied bool      // the caller may not use the model asked for
-	broken      []Skipped // candidates whose circuit is open
-	reasons     []Skipped // removed, or left alone for their circuit
+// pendingModel is a fallback model that has not been tried.
+type pendingModel struct {
+	model *Model
+	path  []string
 }
 
 func (e *Engine) newWalk(s *Snapshot, r *Request) *walk {
@@ -56,40 +55,42 @@ func (w *walk) first(ctx context.Context) (*Plan, error) {
 	w.chooseStrategy()
 	w.findTarget()
 	w.visited = append(w.visited, res.model)
-	plan, err := w.plan(ctx, res.model, nil)
+	plan, why, err := w.plan(ctx, res.model, nil)
 	if err != nil {
-		return nil, err
+		return nil, w.explain(err)
 	}
-	why := w.emptiness()
-	if head := w.crossModelTarget(ctx); head != nil {
-		head.next = plan
-		return head, nil
+	if plan != nil || why != emptyLasting {
+		if head := w.crossModelTarget(ctx); head != nil {
+			head.next = plan
+			return head, nil
+		}
 	}
 	if plan != nil {
 		return plan, nil
 	}
-	chain := ChainNone
-	switch why {
-	case emptyPassing, emptyCircuits:
-		chain = ChainGeneral
-	case emptyContext:
-		chain = ChainContext
-	case emptyLasting:
-	}
-	if next, ok := w.fallbackFrom(ctx, res.model, nil, chain); ok {
+	if next, ok := w.fallbackFrom(ctx, res.model, nil, why.chain()); ok {
 		return next, nil
 	}
 	return nil, w.refusal(why)
 }
 
-// chooseStrategy takes the first of: the request's suffix, the model's rule,
-// the caller's preference, the router's default.
+// explain adds to a refusal of the whole request what admission had removed.
+func (w *walk) explain(err error) error {
+	if refused, ok := err.(*RefusedError); ok { //nolint:errorlint // admit returns it bare
+		refused.Skipped = slices.Clone(w.notes.skipped)
+	}
+	return err
+}
+
+// chooseStrategy finds the strategy of the model that was asked for.
 func (w *walk) chooseStrategy() {
 	name, source := w.strategyOf(w.res.model)
 	w.strategy = w.snapshot.Strategies[name]
 	w.decision.Strategy, w.decision.SelectionSource = name, source
 }
 
+// strategyOf takes the first of: the request's suffix, the caller's preference,
+// the router's rule for the model, the router's default.
 func (w *walk) strategyOf(m *Model) (name, source string) {
 	c := w.request.Caller
 	switch {
@@ -105,11 +106,9 @@ func (w *walk) strategyOf(m *Model) (name, source string) {
 
 // findTarget looks the session's last deployment up.
 func (w *walk) findTarget() {
-	r := w.request
-	if !r.Session.Present() {
-		return
+	if w.request.Session.Present() {
+		w.target, w.hasTarget = w.engine.affinity.Target(w.affinityKey(), w.request.Now)
 	}
-	w.target, w.hasTarget = w.engine.affinity.Target(w.affinityKey(), r.Now)
 }
 
 func (w *walk) affinityKey() AffinityKey {
@@ -126,7 +125,9 @@ func (w *walk) remember(now time.Time) {
 }
 
 // crossModelTarget returns a plan of the one deployment that last served this
-// session through a fallback, if its path still holds and it may serve now.
+// session through a fallback, if its path still holds and it may serve now. It
+// stands in front of the plan of the model asked for, in the decision too; what
+// else was seen of its pool is noted only if the request falls back to it.
 func (w *walk) crossModelTarget(ctx context.Context) *Plan {
 	if !w.hasTarget || len(w.target.Path) == 0 || w.final || !w.snapshot.AffinityOn || w.strategy.lists(KeyAffinity) {
 		return nil
@@ -139,11 +140,22 @@ func (w *walk) crossModelTarget(ctx context.Context) *Plan {
 		}
 		model = next
 	}
-	plan, err := w.plan(ctx, model, w.target.Path)
+	d, before := w.decision, w.notes
+	order, candidates, faults, mended := d.Order, d.Candidates, d.Faults, d.LawMended
+	d.Order, d.Candidates = nil, nil
+	plan, _, err := w.plan(ctx, model, w.target.Path)
+	found := d.Candidates
+	w.notes, d.Order, d.Candidates, d.Faults, d.LawMended = before, order, candidates, faults, mended
 	if err != nil || plan == nil || !plan.Order[0].Affinity {
 		return nil
 	}
-	plan.Order, plan.LastResort, plan.head = plan.Order[:1], nil, true
+	plan.Order, plan.LastResort, plan.head, plan.byAffinity = plan.Order[:1], nil, true, true
+	d.Order = slices.Insert(d.Order, 0, plan.Order[0].ID)
+	for _, c := range found {
+		if c.Deployment == plan.Order[0].ID {
+			d.Candidates = slices.Insert(d.Candidates, 0, c)
+		}
+	}
 	w.onPath(w.target.Path...)
 	return plan
 }
@@ -167,16 +179,13 @@ func (m *Model) leadsTo(next *Model) bool {
 }
 
 // fallbackFrom tries the chain of a model, then what earlier chains left over,
-// until a model has someone to call.
+// until a model has someone to call. A fallback that cannot serve for now leads
+// on through a chain of its own.
 func (w *walk) fallbackFrom(ctx context.Context, m *Model, path []string, chain Chain) (*Plan, bool) {
 	if w.final || chain == ChainNone {
 		return nil, false
 	}
-	var add []pendingModel
-	for _, t := range m.Route.chains[chain] {
-		add = append(add, pendingModel{model: t, path: append(slices.Clip(path), t.Name)})
-	}
-	w.pending = append(add, w.pending...)
+	w.queue(m, path, chain)
 	for len(w.pending) > 0 {
 		next := w.pending[0]
 		w.pending = w.pending[1:]
@@ -185,22 +194,23 @@ func (w *walk) fallbackFrom(ctx context.Context, m *Model, path []string, chain 
 		}
 		w.visited = append(w.visited, next.model)
 		w.onPath(next.model.Name)
-		plan, err := w.plan(ctx, next.model, next.path)
+		plan, why, err := w.plan(ctx, next.model, next.path)
 		if err == nil && plan != nil {
 			return plan, true
 		}
-		// A fallback that cannot serve now leads on through its own chain.
-		for i, t := range next.model.Route.chains[ChainGeneral] {
-			w.pending = slices.Insert(w.pending, i, pendingModel{model: t, path: append(slices.Clip(next.path), t.Name)})
+		if err == nil {
+			w.queue(next.model, next.path, why.chain())
 		}
 	}
 	return nil, false
 }
 
-// uncalled lists the candidates that were left alone to the end because their
-// circuit was open.
-func (w *walk) uncalled() []Skipped {
-	return slices.DeleteFunc(w.broken, func(s Skipped) bool {
-		return slices.ContainsFunc(w.decision.Attempts, func(a Attempt) bool { return a.Deployment == s.Deployment })
-	})
+// queue puts a model's fallbacks in front of those that are still to be tried.
+func (w *walk) queue(m *Model, path []string, chain Chain) {
+	targets := m.Route.chains[chain]
+	add := make([]pendingModel, 0, len(targets)+len(w.pending))
+	for _, t := range targets {
+		add = append(add, pendingModel{model: t, path: append(slices.Clip(path), t.Name)})
+	}
+	w.pending = append(add, w.pending...)
 }

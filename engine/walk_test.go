@@ -163,7 +163,7 @@ func TestFallbacks(t *testing.T) {
 				fail(w, engine.ClassServer, "a/m", "b/m")
 				r.Caller.AllowedModels = engine.NewSet([]string{"m", "o"})
 			},
-			calls: []string{"a/m", "b/m", "b/o"}, path: []string{"n", "p", "o"}, skipped: 2,
+			calls: []string{"a/m", "b/m", "b/o"}, path: []string{"n", "o"}, skipped: 1,
 		},
 		{
 			name: "a locked name has no fallback",
