@@ -1,0 +1,18 @@
+// Package openai is the text of the OpenAI protocol as it is spoken by OpenAI
+// and by the many services that follow it: chat completions, the older
+// completions, and embeddings.
+//
+// Bodies pass through. [ScanRequest] reads in one pass what routing needs and
+// [Request.Rewrite] cuts and inserts a few bytes; [CheckAnswer] judges a whole
+// answer; a [Stream] follows a streamed one chunk by chunk. Each of them says
+// which bytes are the client's and leaves the others as they are, so that
+// fields nobody here knows keep working. Where a service departs from the
+// protocol in a way that clients stumble over, the departure is mended on the
+// way (message.go, calls.go).
+//
+// What proves a success is judged strictly: an answer or a stream without a
+// choice, without an end or with an error inside is none, whatever its status.
+//
+// There is no I/O here, no clock and no knowledge of providers. Read request.go
+// for the way in and stream.go for the way out.
+package openai

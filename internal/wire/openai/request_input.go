@@ -1,0 +1,215 @@
+package openai
+
+import (
+	"bytes"
+	"fmt"
+
+	"gatewright/internal/wire/scan"
+)
+
+// inputField takes messages, prompt or input.
+func (s *requestScan) inputField() error {
+	if s.e == Chat {
+		return s.messages()
+	}
+	s.input = true
+	switch s.Kind() {
+	case scan.KindString:
+		s.prompt()
+		return nil
+	case scan.KindArray:
+		return s.prompts()
+	case scan.KindInvalid, scan.KindNull, scan.KindBool, scan.KindNumber, scan.KindObject:
+	}
+	return s.wrongType(s.e.input(), "a string or an array")
+}
+
+// prompt takes one text of a prompt or an input.
+func (s *requestScan) prompt() {
+	start := s.Pos()
+	if _, decoded, ok := s.Text(); ok {
+		s.r.TextBytes += int64(decoded)
+		if s.e == Completions {
+			s.r.opening.add(partUser, span{start + 1, s.Pos() - 1})
+		}
+	}
+}
+
+// prompts takes a list: of texts, of tokens, of lists of tokens.
+func (s *requestScan) prompts() error {
+	s.EnterArray()
+	some := false
+	for s.Element() {
+		some = true
+		switch s.Kind() {
+		case scan.KindString:
+			s.prompt()
+		case scan.KindNumber:
+			s.Skip()
+			s.r.TextBytes += TokenBytes
+		case scan.KindArray:
+			if tokens := s.Raw(); len(tokens) > len("[]") {
+				s.r.TextBytes += TokenBytes * int64(1+bytes.Count(tokens, []byte{','}))
+			}
+		case scan.KindInvalid, scan.KindNull, scan.KindBool, scan.KindObject:
+			s.Skip() // the upstream's to judge
+		}
+	}
+	if !some && s.Err() == nil {
+		return missing(s.e.input(), "the array is empty")
+	}
+	return nil
+}
+
+// messages takes the messages of a chat.
+func (s *requestScan) messages() error {
+	if !s.EnterArray() {
+		return s.wrongType("messages", "an array")
+	}
+	s.input = true
+	i := 0
+	for ; s.Element(); i++ {
+		if s.Kind() != scan.KindObject {
+			return s.wrongType(fmt.Sprintf("messages[%d]", i), "an object")
+		}
+		s.message()
+	}
+	if i == 0 && s.Err() == nil {
+		return missing("messages", "the array is empty")
+	}
+	return nil
+}
+
+// message takes one message. Its role may stand behind its content, so what it
+// adds to the opening is decided at its end.
+func (s *requestScan) message() {
+	s.EnterObject()
+	role, mark := partNone, s.r.opening.n
+	for s.Member() {
+		switch string(s.Key()) {
+		case "role":
+			role = s.role()
+		case "content":
+			s.content()
+		case "tool_calls":
+			s.calls()
+		case "function_call":
+			s.call()
+		case "refusal", "reasoning_content", "reasoning":
+			s.count()
+		}
+	}
+	s.r.opening.settle(mark, role)
+}
+
+func (s *requestScan) role() part {
+	raw, _, _ := s.Text()
+	switch string(raw) {
+	case "system", "developer":
+		return partSystem
+	case "user":
+		return partUser
+	}
+	return partOther
+}
+
+// count takes a text that the model will read.
+func (s *requestScan) count() {
+	if _, decoded, ok := s.Text(); ok {
+		s.r.TextBytes += int64(decoded)
+	}
+}
+
+// content takes the content of a message: a text, or a list of parts.
+func (s *requestScan) content() {
+	if s.Kind() == scan.KindString {
+		s.contentText()
+		return
+	}
+	if !s.EnterArray() {
+		return // null, or the upstream's to judge
+	}
+	for s.Element() {
+		if s.Kind() == scan.KindString {
+			s.contentText()
+			continue
+		}
+		if s.EnterObject() {
+			s.part()
+		}
+	}
+}
+
+func (s *requestScan) contentText() {
+	start := s.Pos()
+	s.count()
+	s.r.opening.add(partNone, span{start + 1, s.Pos() - 1})
+}
+
+// part takes a part of a content, of which the cursor is inside. Its type says
+// what the model must be able to read, and is looked at nowhere else: a tool
+// may well have a property called image_url.
+func (s *requestScan) part() {
+	var media span
+	for s.Member() {
+		switch string(s.Key()) {
+		case "type":
+			s.partType()
+		case "text":
+			if s.Kind() == scan.KindString {
+				s.contentText()
+			}
+		case "refusal":
+			s.count()
+		case "image_url", "input_audio", "file", "video_url":
+			media.start, media.end = s.Skip()
+		}
+	}
+	if media.there() {
+		s.r.opening.add(partNone, media)
+	}
+}
+
+func (s *requestScan) partType() {
+	raw, _, _ := s.Text()
+	switch string(raw) {
+	case "image_url":
+		s.r.Vision = true
+	case "input_audio":
+		s.r.Audio = true
+	case "file":
+		s.r.Files = true
+	case "video_url":
+		s.r.Video = true
+	}
+}
+
+// calls takes the tool calls of an assistant's message.
+func (s *requestScan) calls() {
+	if !s.EnterArray() {
+		return
+	}
+	for s.Element() {
+		if !s.EnterObject() {
+			continue
+		}
+		for s.Member() {
+			if key := s.Key(); string(key) == "function" || string(key) == "custom" {
+				s.call()
+			}
+		}
+	}
+}
+
+// call takes what a model reads of one call.
+func (s *requestScan) call() {
+	if !s.EnterObject() {
+		return
+	}
+	for s.Member() {
+		switch string(s.Key()) {
+		case "name", "arguments", "input":
+			s.count()
+		}
+	}
+}
