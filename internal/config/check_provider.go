@@ -1,0 +1,232 @@
+package config
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// checkProviders checks every provider and works out how it is called.
+func (c *checker) checkProviders() {
+	if len(c.f.Providers) == 0 && !c.broken("providers") {
+		c.fail("providers", "write providers: {openai: {preset: openai}}, or another preset", "there is no provider")
+	}
+	for i := range c.f.Providers {
+		p := &c.f.Providers[i]
+		at := path("providers").key(p.ID)
+		c.id(p.ID, "provider", at)
+		pre, ok := c.presetOf(p, at)
+		if ok {
+			c.upstream(p, pre, at)
+			c.credentials(p, pre, at)
+		}
+		c.checkHeaders(p, at)
+		if p.SupplyTier == "" {
+			p.SupplyTier = officialTier
+		}
+		if c.id(p.SupplyTier, "supply tier", at.key("supply_tier")) {
+			c.tiers.add(p.SupplyTier)
+		}
+		c.tierOf[p.ID] = p.SupplyTier
+	}
+}
+
+// presetOf returns the preset of a provider; one made of its protocol alone
+// when it names none.
+func (c *checker) presetOf(p *Provider, at path) (Preset, bool) {
+	if c.broken(at.key("preset")) || c.broken(at.key("protocol")) {
+		return Preset{}, false
+	}
+	if p.Protocol != "" && !slices.Contains(protocols, p.Protocol) {
+		c.fail(at.key("protocol"), suggest(p.Protocol, protocols, ""), "there is no protocol %s", c.shown(p.Protocol))
+		return Preset{}, false
+	}
+	pre := Preset{Protocol: p.Protocol, IncludeUsage: true, SupplyTier: officialTier}
+	switch {
+	case p.Preset != "":
+		var ok bool
+		if pre, ok = preset(p.Preset); !ok {
+			c.fail(at.key("preset"), suggest(p.Preset, presetNames(), ""), "there is no preset %s", c.shown(p.Preset))
+			return Preset{}, false
+		}
+		if p.Protocol != "" && p.Protocol != pre.Protocol {
+			c.fail(at.key("protocol"), "remove it: the preset brings it", "the preset %s speaks %s", pre.Name, pre.Protocol)
+			return Preset{}, false
+		}
+	case p.Protocol == "":
+		fix := "write protocol: openai and base_url, or a preset"
+		if name, ok := nearest(p.ID, presetNames()); ok {
+			fix = "write preset: " + name + ", or protocol: openai and base_url"
+		}
+		c.fail(at, fix, "the provider has neither preset nor protocol")
+		return Preset{}, false
+	}
+	if !slices.Contains(c.protocol, pre.Protocol) {
+		fix := removeIt
+		if _, ok := preset(pre.Protocol); ok && pre.Name == "" {
+			fix = "write preset: " + pre.Protocol + ", which uses the maker's OpenAI-compatible endpoint"
+		}
+		c.fail(at.key("protocol"), fix, "the protocol %s is known, but this version does not speak it upstream", pre.Protocol)
+		return Preset{}, false
+	}
+	return pre, true
+}
+
+// upstream works out the address and what follows from it.
+func (c *checker) upstream(p *Provider, pre Preset, at path) {
+	up := Upstream{
+		Protocol: pre.Protocol, BaseURL: pre.BaseURL, Auth: pre.Auth, AuthHeader: pre.AuthHeader,
+		IncludeUsage: pre.IncludeUsage, Catalog: pre.Catalog,
+	}
+	azure := pre.Name == azurePreset
+	if azure {
+		c.azure(p, &up, at)
+	} else {
+		for _, name := range []string{"resource", "api_version"} {
+			if _, written := c.places[at.key(name)]; written {
+				c.fail(at.key(name), removeIt, "only the preset %s has it", azurePreset)
+			}
+		}
+	}
+	urlAt := at.key("base_url")
+	switch {
+	case p.BaseURL != "":
+		base, version, ok := c.baseURL(p.BaseURL, azure, urlAt)
+		if !ok {
+			break
+		}
+		up.BaseURL = base
+		if version != "" && p.APIVersion == "" {
+			up.APIVersion = version
+		}
+		if up.Catalog == "" {
+			up.Catalog = catalogOf(base)
+		}
+	case up.BaseURL == "" && !c.broken(urlAt) && !c.broken(at.key("resource")):
+		fix := "write base_url: https://host/v1"
+		if azure {
+			fix = "write resource: the-name-of-the-resource, or base_url"
+		}
+		c.fail(at, fix, "the provider has no address")
+	}
+	if azure && strings.HasSuffix(up.BaseURL, "/openai/v1") {
+		// The newer form of the API: the model is in the body, no version.
+		up.DeploymentPaths, up.APIVersion = false, ""
+	}
+	p.Upstream = up
+	p.Protocol, p.BaseURL, p.APIVersion = up.Protocol, up.BaseURL, up.APIVersion
+}
+
+// azure fills in what calls to Azure's API need.
+func (c *checker) azure(p *Provider, up *Upstream, at path) {
+	up.DeploymentPaths, up.APIVersion = true, azureAPIVersion
+	if p.APIVersion != "" {
+		up.APIVersion = p.APIVersion
+		if !idName(p.APIVersion) {
+			c.fail(at.key("api_version"), "write a version such as "+azureAPIVersion, "the version is not valid")
+		}
+	}
+	if p.Resource == "" {
+		return
+	}
+	inner := at.key("resource")
+	switch {
+	case p.BaseURL != "":
+		c.fail(inner, "remove one of the two", "both resource and base_url are given")
+	case !idName(p.Resource) || strings.Contains(p.Resource, "."):
+		c.fail(inner, "write the name before "+azureHost, "the name of the resource is not valid")
+	default:
+		up.BaseURL = "https://" + p.Resource + azureHost
+	}
+}
+
+// catalogOf returns the kind in the catalog of an address that belongs to a
+// preset, "" if it belongs to none.
+func catalogOf(base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return ""
+	}
+	for _, pre := range presets {
+		if known, err := url.Parse(pre.BaseURL); err == nil && known.Host != "" && known.Host == u.Host {
+			return pre.Catalog
+		}
+	}
+	return ""
+}
+
+// credentials gathers the credentials of a provider and how they are sent.
+func (c *checker) credentials(p *Provider, pre Preset, at path) {
+	keyAt, keysAt, authAt := at.key("api_key"), at.key("keys"), at.key("auth")
+	_, keyWritten := c.places[keyAt]
+	_, keysWritten := c.places[keysAt]
+	if c.broken(keyAt) || c.broken(keysAt) || c.broken(authAt) {
+		return
+	}
+	switch {
+	case keyWritten && keysWritten:
+		c.fail(keysAt, "remove one of the two", "both api_key and keys are given")
+		return
+	case p.Auth != "" && (keyWritten || keysWritten):
+		c.fail(authAt, "remove it or the credential", "auth: none is given beside a credential")
+		return
+	case p.Auth != "":
+		p.Upstream.Auth = AuthNone
+		return
+	case keyWritten:
+		p.APIKeys = []Secret{p.APIKey}
+		c.credential(p.APIKey, keyAt)
+	case keysWritten:
+		c.severalKeys(p.APIKeys, keysAt)
+	default:
+		c.keyFromEnvironment(p, pre)
+	}
+	if len(p.APIKeys) > 0 && p.Upstream.Auth == AuthNone {
+		p.Upstream.Auth = AuthBearer // a server that usually asks for nothing was told to
+	}
+	if !p.HasCredential() && p.Enabled && !c.broken(at) {
+		fix := "write api_key: \"${NAME}\", or auth: none if the endpoint asks for nothing"
+		if pre.EnvKey != "" {
+			fix = "set " + pre.EnvKey + " or write api_key"
+		}
+		c.warn(at, fix, "the provider has no credential, so it is never called")
+	}
+}
+
+func (c *checker) severalKeys(keys []Secret, at path) {
+	if len(keys) == 0 {
+		c.fail(at, "write api_key, or auth: none if the endpoint asks for nothing", "the list is empty")
+	}
+	first := make(map[string]int, len(keys))
+	for i, k := range keys {
+		inner := at.index(i)
+		c.credential(k, inner)
+		if j, twice := first[k.Reveal()]; twice && k.IsSet() {
+			c.fail(inner, "remove one of the two", "it is the same as keys[%d]", j)
+			continue
+		}
+		first[k.Reveal()] = i
+	}
+}
+
+func (c *checker) credential(s Secret, at path) {
+	if !s.IsSet() {
+		c.fail(at, "write it, or auth: none if the endpoint asks for nothing", "the credential is empty")
+		return
+	}
+	c.headerSafe(s.Reveal(), "credential", at)
+}
+
+// keyFromEnvironment takes the variable that the preset names, but never for
+// another address than the preset's own.
+func (c *checker) keyFromEnvironment(p *Provider, pre Preset) {
+	base := path("providers").key(p.ID).key("base_url")
+	if _, other := c.places[base]; other || pre.EnvKey == "" {
+		return
+	}
+	if text, ok := c.lookup(pre.EnvKey); ok && text != "" {
+		c.hide(text, shortestHidden)
+		p.APIKeys = []Secret{NewSecret(text)}
+		c.headerSafe(text, "credential in "+pre.EnvKey, path("providers").key(p.ID))
+	}
+}

@@ -1,0 +1,120 @@
+package config
+
+import (
+	"reflect"
+	"slices"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// MaxDeployments is how many deployments one model may have.
+const MaxDeployments = 1024
+
+// Model is a public name that clients ask for.
+type Model struct {
+	// Name is the public name. It may hold slashes and colons.
+	Name string `config:",key"`
+	// Aliases are further public names.
+	Aliases []string `config:"aliases"`
+	// Deployments are what serves the model, each a provider id or an object.
+	Deployments []Deployment `config:"deployments"`
+	// Fallbacks are the models that are asked, in order, when all deployments
+	// failed.
+	//
+	// After loading the lists of fallbacks hold names, no aliases.
+	Fallbacks []string `config:"fallbacks"`
+	// ContextWindowFallbacks are asked when the request is too long for the model.
+	ContextWindowFallbacks []string `config:"context_window_fallbacks"`
+	// ContentPolicyFallbacks are asked when the provider refused the content.
+	ContentPolicyFallbacks []string `config:"content_policy_fallbacks"`
+}
+
+// Deployment is one model served by one provider.
+type Deployment struct {
+	// ID names the deployment, once in the whole file; without it provider/model.
+	ID string `config:"id"`
+	// Provider is the id of the provider that serves it.
+	Provider string `config:"provider"`
+	// UpstreamModel is the provider's own name of the model; without it the public
+	// name.
+	UpstreamModel string `config:"upstream_model"`
+	// Enabled is false for a deployment that must not be called.
+	Enabled bool `config:"enabled"`
+	// Cost is the price; what it leaves out comes from the router's override, then
+	// from the catalog.
+	Cost Cost `config:"cost"`
+	// Limit is how much the deployment takes and gives; what it leaves out comes
+	// as with cost.
+	Limit Limit `config:"limit"`
+	// Capabilities are the abilities, all of them; without the list those of the
+	// catalog.
+	Capabilities []string `config:"capabilities"`
+	// Sale is a promotion on the price.
+	Sale *Sale `config:"sale"`
+	// Timeouts are the waits of calls to the deployment.
+	Timeouts CallTimeouts `config:"timeouts"`
+}
+
+// Cost is a price in US dollars per million tokens.
+//
+// It is kept in nano-USD per million tokens; nil = not given.
+type Cost struct {
+	// Input is the price of input tokens.
+	Input *int64 `config:"input" kind:"usd" min:"0" max:"1000000"`
+	// Output is the price of output tokens.
+	Output *int64 `config:"output" kind:"usd" min:"0" max:"1000000"`
+	// CachedInput is the price of input tokens that the provider had cached.
+	CachedInput *int64 `config:"cached_input" kind:"usd" min:"0" max:"1000000"`
+	// CacheWrite is the price of input tokens that the provider puts into its
+	// cache.
+	CacheWrite *int64 `config:"cache_write" kind:"usd" min:"0" max:"1000000"`
+}
+
+// Limit is a size in tokens.
+//
+// nil = not given.
+type Limit struct {
+	// Context is the most that input and output may have together.
+	Context *int64 `config:"context" min:"1" max:"1000000000"`
+	// Output is the most that an answer may have.
+	Output *int64 `config:"output" min:"1" max:"1000000000"`
+}
+
+// Sale is a promotion: for its time callers pay a part of the price.
+type Sale struct {
+	// Multiplier is that part, such as 0.8 or 80%.
+	//
+	// It is kept in parts per million.
+	Multiplier int64 `config:"multiplier" kind:"share" min:"0.0001%" max:"100%"`
+	// From is when it begins, as a date (00:00 UTC) or a time.
+	From time.Time `config:"from"`
+	// Until is when it ends, likewise.
+	Until time.Time `config:"until"`
+}
+
+// capabilities are the abilities that a deployment can have.
+var capabilities = []string{"tools", "vision", "audio", "video", "files", "json_schema", "reasoning"}
+
+// capabilitySet is what references to them are checked against.
+var capabilitySet = newNameSet(capabilities)
+
+// Capabilities lists the names that a deployment's capabilities may have.
+func Capabilities() []string { return slices.Clone(capabilities) }
+
+func (d *Deployment) defaults() { d.Enabled = true }
+
+// readNode takes a provider id, or an object.
+func (d *Deployment) readNode(dec *decoder, n *yaml.Node, at path) {
+	if n.Kind == yaml.MappingNode {
+		dec.object(n, reflect.ValueOf(d).Elem(), at)
+		return
+	}
+	if n.Kind != yaml.ScalarNode {
+		dec.fail(at, "write a provider id or {provider: …}", "found %s, want a deployment", dec.describe(n, field{}))
+		return
+	}
+	if text, ok := dec.written(n, field{}, forms["text"], at); ok {
+		d.Provider = text
+	}
+}
