@@ -64,7 +64,7 @@ func (w *world) Execute(ctx context.Context, _ *engine.Request, p *engine.Plan, 
 			p.Attempted(engine.Attempt{Deployment: c.ID, Class: class, SelectionSource: p.Source(c)})
 			if class == engine.ClassNone {
 				p.Served(c)
-				return engine.Result{Status: 200, Deployment: c.ID, Model: p.Model.Name, Cost: engine.Unknown}, nil
+				return engine.Result{Status: 200, Deployment: c.ID, Model: p.Name(), Cost: engine.Unknown}, nil
 			}
 			p.Failed(c)
 			if !class.Rule().Next {

@@ -72,6 +72,15 @@ func (p *Plan) Served(c *Candidate) {
 // owner alone can serve it.
 func (p *Plan) Final() bool { return p.walk.request.Owner != "" }
 
+// Name is the model's public name as the client is to see it: the name or alias
+// that was asked for, in a fallback the name of the model that serves.
+func (p *Plan) Name() string {
+	if p.Model == p.walk.res.model {
+		return p.walk.res.name
+	}
+	return p.Model.Name
+}
+
 // Source names why a candidate of the plan stands where it does.
 func (p *Plan) Source(c *Candidate) string {
 	switch {

@@ -10,6 +10,7 @@ import (
 // resolution is what a model string came to.
 type resolution struct {
 	model    *Model
+	name     string    // public name or alias that was asked for
 	how      string    // "model", "alias", "locked"
 	provider *Provider // locked to it; nil = free
 	upstream string    // the locked name was this upstream name; "" = a public one
@@ -63,9 +64,9 @@ func (s *Snapshot) resolve(r *Request) (resolution, error) {
 func (s *Snapshot) resolveName(name string) (resolution, bool) {
 	if m := s.names[name]; m != nil {
 		if m.Name == name {
-			return resolution{model: m, how: "model"}, true
+			return resolution{model: m, name: name, how: "model"}, true
 		}
-		return resolution{model: m, how: "alias"}, true
+		return resolution{model: m, name: name, how: "alias"}, true
 	}
 	id, rest, ok := strings.Cut(name, "/")
 	if !ok {
@@ -82,10 +83,10 @@ func (s *Snapshot) resolveName(name string) (resolution, bool) {
 // its own upstream name.
 func (s *Snapshot) lock(p *Provider, name string) (resolution, bool) {
 	if m := s.names[name]; m != nil && m.servedBy(p) {
-		return resolution{model: m, how: "locked", provider: p}, true
+		return resolution{model: m, name: name, how: "locked", provider: p}, true
 	}
 	if m := s.upstream[upstreamName{p.ID, name}]; m != nil {
-		return resolution{model: m, how: "locked", provider: p, upstream: name}, true
+		return resolution{model: m, name: m.Name, how: "locked", provider: p, upstream: name}, true
 	}
 	return resolution{}, false
 }

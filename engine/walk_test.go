@@ -296,3 +296,20 @@ func TestOpenCircuitIsTheLastResort(t *testing.T) {
 		t.Errorf("order = %v (%v), want the one that may be probed at its place", d.Order, err)
 	}
 }
+
+func TestPlanNamesTheModelAsItWasAskedFor(t *testing.T) {
+	for asked, want := range map[string]string{"m": "m", "em": "em", "a/em": "em", "em:a": "em", "a/upstream": "m", "em:@price": "em"} {
+		w := fallbackWorld(t)
+		w.model("m").Aliases = []string{"em"}
+		w.deployment("a/m").UpstreamModel = "upstream"
+		if d, err := w.serve(w.start(t), request(asked)); err != nil || d.Result.Model != want {
+			t.Errorf("asked for %q, named %q (%v), want %q", asked, d.Result.Model, err, want)
+		}
+	}
+	w := fallbackWorld(t)
+	w.model("m").Aliases = []string{"em"}
+	w.fails["a/m"], w.fails["b/m"] = engine.ClassServer, engine.ClassServer
+	if d, err := w.serve(w.start(t), request("em")); err != nil || d.Result.Model != "n" {
+		t.Errorf("after a fallback named %q (%v), want n", d.Result.Model, err)
+	}
+}
