@@ -1,0 +1,111 @@
+package openai
+
+import (
+	"errors"
+	"net/http"
+
+	"gatewright/engine"
+	"gatewright/internal/server"
+	wire "gatewright/internal/wire/openai"
+)
+
+// bytesPerToken is what the estimate of input tokens divides bytes of text by.
+// Tokenizers make about 4 bytes of English a token, more of code and other
+// languages in few cases only, so with 6 the estimate stays below the truth and
+// near a context limit lets a request pass.
+const bytesPerToken = 6
+
+// endpoints are the engine's names of the wire's endpoints.
+var endpoints = map[wire.Endpoint]engine.Endpoint{
+	wire.Chat:        engine.EndpointChat,
+	wire.Completions: engine.EndpointCompletions,
+	wire.Embeddings:  engine.EndpointEmbeddings,
+}
+
+// generate handles the endpoints that are routed to a deployment.
+func generate(e wire.Endpoint) func(*server.Exchange) error {
+	return func(x *server.Exchange) error {
+		body, err := x.ReadJSON()
+		if err != nil {
+			return err
+		}
+		found, err := wire.ScanRequest(e, body, x.JSONDepth())
+		if err != nil {
+			return badRequest(err)
+		}
+		request, err := x.NewRequest(endpoints[e])
+		if err != nil {
+			return err
+		}
+		fill(request, found)
+		request.Session, request.Seed = x.Session(session(e, found))
+		request.Payload = &wire.Payload{Endpoint: e, Request: found, Body: body, Header: upstreamHeader(x.Request.Header)}
+		return x.Serve(request)
+	}
+}
+
+// fill takes over what the scan found.
+func fill(to *engine.Request, from *wire.Request) {
+	to.Model = from.Model
+	to.Stream = from.Stream
+	to.InputTokens = from.TextBytes / bytesPerToken
+	to.MaxOutput = from.MaxOutput
+	to.DisableFallbacks = from.DisableFallbacks
+	for _, need := range [...]struct {
+		is  bool
+		cap engine.Capabilities
+	}{
+		{from.Tools, engine.CapTools},
+		{from.Vision, engine.CapVision},
+		{from.Audio, engine.CapAudio},
+		{from.Video, engine.CapVideo},
+		{from.Files, engine.CapFiles},
+		{from.JSONSchema, engine.CapJSONSchema},
+		{from.Reasoning, engine.CapReasoning},
+	} {
+		if need.is {
+			to.Needs |= need.cap
+		}
+	}
+}
+
+// session is what the body says of its session. Embeddings belong to one only
+// if the client says so: each input stands for itself, so their beginning would
+// make a session of every request.
+func session(e wire.Endpoint, r *wire.Request) server.BodySession {
+	b := server.BodySession{
+		PromptCacheKey: r.PromptCacheKey,
+		Metadata:       r.MetadataSession,
+		SessionID:      r.SessionID,
+		LiteLLM:        r.LitellmSessionID,
+	}
+	if e != wire.Embeddings {
+		b.Opening = r
+	}
+	return b
+}
+
+// upstreamHeader returns what of a client's headers an upstream may see: beta
+// switches and the trace, never who the client is or what it pays with. nil =
+// nothing.
+func upstreamHeader(client http.Header) http.Header {
+	var pass http.Header
+	for _, name := range [...]string{"Openai-Beta", "Traceparent", "Tracestate"} {
+		if values := client[name]; len(values) > 0 {
+			if pass == nil {
+				pass = make(http.Header)
+			}
+			pass[name] = values
+		}
+	}
+	return pass
+}
+
+// badRequest tells the client what is wrong with its body.
+func badRequest(err error) error {
+	e, ok := errors.AsType[*wire.RequestError](err)
+	if !ok {
+		return err
+	}
+	return &server.Error{Code: e.Code, Message: e.Message, Param: e.Param}
+}
