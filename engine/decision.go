@@ -30,7 +30,7 @@ type Decision struct {
 	Result       Result
 	Err          error
 	Duration     time.Duration
-	Upstream     time.Duration // time spent waiting for upstreams before commit
+	Upstream     time.Duration // time spent on calls to upstreams
 }
 
 // CandidateRecord is one admitted candidate as ordering saw it.

@@ -56,7 +56,7 @@ func (p *Plan) Attempted(a Attempt) {
 // Attempts returns how many calls this request has made.
 func (p *Plan) Attempts() int { return len(p.walk.decision.Attempts) }
 
-// AddUpstream adds time spent waiting for upstreams before the commit.
+// AddUpstream adds time spent on a call to an upstream.
 func (p *Plan) AddUpstream(d time.Duration) { p.walk.decision.Upstream += d }
 
 // Failed says that a candidate has been called and may not be tried again by

@@ -30,6 +30,7 @@ type walk struct {
 type pendingModel struct {
 	model *Model
 	path  []string
+	chain Chain // the table that named it
 }
 
 func (e *Engine) newWalk(s *Snapshot, r *Request) *walk {
@@ -180,15 +181,21 @@ func (m *Model) leadsTo(next *Model) bool {
 
 // fallbackFrom tries the chain of a model, then what earlier chains left over,
 // until a model has someone to call. A fallback that cannot serve for now leads
-// on through a chain of its own.
+// on through a chain of its own. What is too long, or was refused for its
+// content, goes only where a table for that leads; a general failure may go on
+// along any.
 func (w *walk) fallbackFrom(ctx context.Context, m *Model, path []string, chain Chain) (*Plan, bool) {
 	if w.final || chain == ChainNone {
 		return nil, false
 	}
 	w.queue(m, path, chain)
-	for len(w.pending) > 0 {
-		next := w.pending[0]
-		w.pending = w.pending[1:]
+	for {
+		i := slices.IndexFunc(w.pending, func(p pendingModel) bool { return chain == ChainGeneral || p.chain == chain })
+		if i < 0 {
+			return nil, false
+		}
+		next := w.pending[i]
+		w.pending = slices.Delete(w.pending, i, i+1)
 		if slices.Contains(w.visited, next.model) {
 			continue
 		}
@@ -202,7 +209,6 @@ func (w *walk) fallbackFrom(ctx context.Context, m *Model, path []string, chain 
 			w.queue(next.model, next.path, why.chain())
 		}
 	}
-	return nil, false
 }
 
 // queue puts a model's fallbacks in front of those that are still to be tried.
@@ -210,7 +216,7 @@ func (w *walk) queue(m *Model, path []string, chain Chain) {
 	targets := m.Route.chains[chain]
 	add := make([]pendingModel, 0, len(targets)+len(w.pending))
 	for _, t := range targets {
-		add = append(add, pendingModel{model: t, path: append(slices.Clip(path), t.Name)})
+		add = append(add, pendingModel{model: t, path: append(slices.Clip(path), t.Name), chain: chain})
 	}
 	w.pending = append(add, w.pending...)
 }

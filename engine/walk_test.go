@@ -69,6 +69,22 @@ func TestFallbacks(t *testing.T) {
 			calls: []string{"a/m", "a/long"}, path: []string{"long"},
 		},
 		{
+			name: "a fallback that finds it too long does not go on along the general chain",
+			set: func(w *world, _ *engine.Request) {
+				fail(w, engine.ClassServer, "a/m", "b/m")
+				fail(w, engine.ClassContext, "a/n")
+			},
+			calls: []string{"a/m", "b/m", "a/n"}, path: []string{"n"}, code: "context_window",
+		},
+		{
+			name: "a content refusal of a fallback ends there too",
+			set: func(w *world, _ *engine.Request) {
+				fail(w, engine.ClassServer, "a/m", "b/m")
+				fail(w, engine.ClassContent, "a/n")
+			},
+			calls: []string{"a/m", "b/m", "a/n"}, path: []string{"n"}, code: "content_policy",
+		},
+		{
 			name: "all cooling: the chain serves, the source is not called",
 			set:  func(w *world, _ *engine.Request) { cool(w, 30, "a/m", "b/m") }, calls: []string{"a/n"}, path: []string{"n"}, skipped: 2,
 		},

@@ -169,6 +169,9 @@ func (x *Exchange) WriteJSON(body []byte) {
 // fail tells the client why its request failed, as far as it can still be told.
 func (x *Exchange) fail(ctx context.Context, err error) {
 	e, fault := explain(ctx, err)
+	if fault && x.sink.gone {
+		e, fault = nil, false
+	}
 	if fault {
 		x.server.logger.LogAttrs(ctx, slog.LevelError, "request failed",
 			slog.String("id", x.ID), slog.String("error", clip(err.Error(), maxLogged)))

@@ -22,6 +22,7 @@ type sink struct {
 	x         *Exchange
 	committed bool
 	stream    bool // server-sent events, so an error can be told after the commit
+	gone      bool // a write failed: the client is not there, though its context may not know yet
 }
 
 var _ engine.Sink = (*sink)(nil)
@@ -77,7 +78,9 @@ func (s *sink) Write(p []byte) (int, error) {
 	if !s.committed {
 		return 0, errNotCommitted
 	}
-	return s.x.writer.Write(p)
+	n, err := s.x.writer.Write(p)
+	s.gone = s.gone || err != nil
+	return n, err
 }
 
 // Flush pushes what was written to the client.
@@ -85,7 +88,9 @@ func (s *sink) Flush() error {
 	if !s.committed {
 		return errNotCommitted
 	}
-	return s.x.control.Flush()
+	err := s.x.control.Flush()
+	s.gone = s.gone || err != nil
+	return err
 }
 
 // lastEvent ends a stream with an event. The client may be gone.

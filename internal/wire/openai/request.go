@@ -62,14 +62,15 @@ type Request struct {
 	body    []byte
 	opening opening
 
-	open        int // offset behind the brace that opens the body
-	model       span
-	options     span // stream_options, if present
-	optionsOpen int  // offset behind its brace, 0 if it is null
-	optionsBare bool // it has no members
-	usage       span // stream_options.include_usage, if present
-	own         [2]scan.Member
-	owns        int
+	open          int // offset behind the brace that opens the body
+	model         span
+	options       span        // stream_options, if present
+	optionsMember scan.Member // the same with its key; zero = absent
+	optionsOpen   int         // offset behind its brace, 0 if it is null
+	optionsBare   bool        // it has no members
+	usage         span        // stream_options.include_usage, if present
+	own           [2]scan.Member
+	owns          int
 }
 
 // span is a place in a body; an empty one is none.
@@ -84,6 +85,8 @@ type Rewrite struct {
 	// AddStreamUsage sets stream_options.include_usage, beside whatever else
 	// stream_options holds.
 	AddStreamUsage bool
+	// DropStreamOptions takes stream_options out, for upstreams that refuse it.
+	DropStreamOptions bool
 }
 
 // Rewrite appends body, which must be the text that was scanned or a copy of
@@ -100,7 +103,13 @@ func (r *Request) Rewrite(dst, body []byte, w Rewrite) []byte {
 	if w.AddStreamUsage && !r.IncludeUsage {
 		edits = append(edits, r.addUsage())
 	}
-	edits = scan.Remove(edits, body, r.own[:r.owns]...)
+	var gone [len(r.own) + 1]scan.Member
+	members := append(gone[:0], r.own[:r.owns]...)
+	if w.DropStreamOptions && r.optionsMember.End > 0 {
+		members = append(members, r.optionsMember)
+		slices.SortFunc(members, func(a, b scan.Member) int { return a.Index - b.Index })
+	}
+	edits = scan.Remove(edits, body, members...)
 	slices.SortStableFunc(edits, byStart)
 	return scan.Splice(dst, body, edits)
 }

@@ -25,6 +25,8 @@ func (s *requestScan) field(f, index int) (err error) {
 	switch f {
 	case fieldModel:
 		r.model = span{start, s.Pos()}
+	case fieldStreamOptions:
+		r.optionsMember = scan.Member{Index: index, KeyStart: s.KeyStart(), Start: start, End: s.Pos()}
 	case fieldDisableFallbacks, fieldLitellmSessionID:
 		r.own[r.owns] = scan.Member{Index: index, KeyStart: s.KeyStart(), Start: start, End: s.Pos()}
 		r.owns++

@@ -41,6 +41,10 @@ func TestRewrite(t *testing.T) {
 		{"usage false", `{"model":"m","stream_options":{"a":1,"include_usage":false},` + hi + `}`, usage, `{"model":"m","stream_options":{"a":1,"include_usage":true},` + hi + `}`},
 		{"usage null", `{"model":"m","stream_options":{"include_usage": null},` + hi + `}`, usage, `{"model":"m","stream_options":{"include_usage": true},` + hi + `}`},
 		{"usage there", `{"model":"m","stream_options":{"include_usage":true},` + hi + `}`, usage, `{"model":"m","stream_options":{"include_usage":true},` + hi + `}`},
+		{"stream_options out", `{"model":"m","stream_options":{"include_usage":true},` + hi + `}`, openai.Rewrite{DropStreamOptions: true}, `{"model":"m",` + hi + `}`},
+		{"stream_options out, the last", `{"model":"m",` + hi + `,"stream_options":null}`, openai.Rewrite{DropStreamOptions: true}, `{"model":"m",` + hi + `}`},
+		{"stream_options out among our own", `{"disable_fallbacks":true,"stream_options":{},"litellm_session_id":"s","model":"m",` + hi + `}`, openai.Rewrite{Model: "n", DropStreamOptions: true}, `{"model":"n",` + hi + `}`},
+		{"no stream_options to take out", `{"model":"m",` + hi + `}`, openai.Rewrite{DropStreamOptions: true}, `{"model":"m",` + hi + `}`},
 		{"everything", `{"disable_fallbacks":true,"stream_options":{"include_usage":false},"litellm_session_id":"s","model":"m",` + hi + `}`, openai.Rewrite{Model: "n", AddStreamUsage: true}, `{"stream_options":{"include_usage":true},"model":"n",` + hi + `}`},
 	}
 	for _, tt := range tests {

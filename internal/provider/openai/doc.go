@@ -1,0 +1,13 @@
+// Package openai calls upstreams that speak OpenAI's protocol, Azure's paths
+// and headers included. Its [Adapter] is made for one deployment.
+//
+// The client's body goes upstream as it came, with the model's name and a few
+// fields spliced; the answer comes back the same way. What must be judged (is
+// this an answer, does it refuse, what did it use) is found by scanning, in
+// the package wire/openai. What an upstream of another mind sends is brought
+// into form: an event stream where one JSON was asked for is folded, one JSON
+// where a stream was asked for is unfolded, compressed bodies are decoded.
+//
+// What never lives here: repeats, failover, limits of time, what a failure
+// means for the request. Read adapter.go first.
+package openai

@@ -1,0 +1,254 @@
+package provider
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// TestBudget is the retry budget's bound: whatever comes, the repeats of a span
+// are at most the ratio of its requests, and so many for each second of it and
+// one more.
+func TestBudget(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		budget := RetryBudget{
+			RatioPPM:  rapid.Int64Range(0, 1_000_000).Draw(t, "ratio"),
+			PerSecond: rapid.Int64Range(0, 50).Draw(t, "per second"),
+		}
+		var b bucket
+		b.set(budget)
+		now := time.Unix(1_800_000_000, 0)
+		began := now
+		var requests, repeats int64
+		for range rapid.IntRange(1, 200).Draw(t, "steps") {
+			now = now.Add(time.Duration(rapid.IntRange(0, 500).Draw(t, "ms")) * time.Millisecond)
+			for range rapid.IntRange(0, 20).Draw(t, "requests") {
+				b.request()
+				requests++
+			}
+			for range rapid.IntRange(0, 5).Draw(t, "wishes") {
+				if b.take(now) {
+					repeats++
+				}
+			}
+			most := float64(requests)*float64(budget.RatioPPM)/1e6 + float64(budget.PerSecond)*(now.Sub(began).Seconds()+1)
+			if float64(repeats) > most+1e-6 {
+				t.Fatalf("%d repeats, at most %.2f", repeats, most)
+			}
+		}
+	})
+}
+
+// TestBudgetIsUsable grants what it promises.
+func TestBudgetIsUsable(t *testing.T) {
+	var b bucket
+	b.set(DefaultRetryBudget())
+	now := time.Unix(1_800_000_000, 0)
+	granted := 0
+	for range 60 * 100 {
+		b.request()
+		if b.take(now) {
+			granted++
+		}
+		now = now.Add(10 * time.Millisecond)
+	}
+	// 6,000 requests in 60 s: 1,200 of them and 600.
+	if granted < 1780 || granted > 1820 {
+		t.Errorf("%d repeats granted, want about 1800", granted)
+	}
+	var none bucket
+	none.set(RetryBudget{})
+	none.request()
+	if none.take(now) {
+		t.Error("a budget of nothing grants a repeat")
+	}
+}
+
+// TestPause keeps the waits between calls of one deployment below their bounds.
+func TestPause(t *testing.T) {
+	for n, bound := range map[int]time.Duration{1: 250 * time.Millisecond, 2: 500 * time.Millisecond, 5: 4 * time.Second, 6: 8 * time.Second, 60: 8 * time.Second} {
+		for range 200 {
+			if d := pauseBefore(n); d < 0 || d >= bound {
+				t.Fatalf("pause before repeat %d: %v, want below %v", n, d, bound)
+			}
+		}
+	}
+}
+
+// TestBuffer reads bodies within and beyond their limit.
+func TestBuffer(t *testing.T) {
+	cases := []struct {
+		name        string
+		text        string
+		size, limit int64
+		err         error
+	}{
+		{name: "known size", text: "hello", size: 5, limit: 5},
+		{name: "unknown size", text: strings.Repeat("x", 10_000), size: -1, limit: 10_000},
+		{name: "size said too small", text: "hello", size: 2, limit: 10},
+		{name: "said to be too large", text: "", size: 11, limit: 10, err: ErrTooLarge},
+		{name: "too large", text: strings.Repeat("x", 10_001), size: -1, limit: 10_000, err: ErrTooLarge},
+		{name: "empty", text: "", size: 0, limit: 10},
+	}
+	for _, tc := range cases {
+		t.Run(tc.name, func(t *testing.T) {
+			b := NewBuffer()
+			defer b.Free()
+			err := b.Fill(iotest.OneByteReader(strings.NewReader(tc.text)), tc.size, tc.limit)
+			if !errors.Is(err, tc.err) {
+				t.Fatalf("got %v, want %v", err, tc.err)
+			}
+			if err == nil && string(b.B) != tc.text {
+				t.Errorf("got %d bytes, want %d", len(b.B), len(tc.text))
+			}
+			if int64(len(b.B)) > tc.limit+1 {
+				t.Errorf("%d bytes were kept", len(b.B))
+			}
+		})
+	}
+	b := NewBuffer()
+	if err := b.Fill(iotest.TimeoutReader(strings.NewReader("hello")), -1, 10); !errors.Is(err, iotest.ErrTimeout) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestBody reads one body many times at once, and closes readers while they are
+// read, as transports do.
+func TestBody(t *testing.T) {
+	text := strings.Repeat("0123456789", 10_000)
+	for range 20 {
+		buf := NewBuffer()
+		buf.B = append(buf.B, text...)
+		body := NewBody(buf)
+		var wait sync.WaitGroup
+		for i := range 8 {
+			r := body.Reader()
+			wait.Go(func() {
+				got, err := io.ReadAll(r)
+				if !strings.HasPrefix(text, string(got)) {
+					t.Error("another body was read")
+				}
+				if err == nil && len(got) != len(text) {
+					t.Errorf("%d of %d bytes", len(got), len(text))
+				}
+				_ = r.Close()
+			})
+			if i%2 == 0 {
+				wait.Go(func() { _ = r.Close() })
+			}
+		}
+		body.Release()
+		wait.Wait()
+		if n := body.refs.Load(); n != 0 {
+			t.Fatalf("%d holds are left", n)
+		}
+	}
+}
+
+// TestBodyIsKept gives memory back only when nobody can read it any more.
+func TestBodyIsKept(t *testing.T) {
+	buf := NewBuffer()
+	buf.B = append(buf.B, "hello"...)
+	body := NewBody(buf)
+	r := body.Reader()
+	body.Release()
+	if n := body.refs.Load(); n != 1 {
+		t.Fatalf("%d holds while a reader is open", n)
+	}
+	if got, err := io.ReadAll(r); err != nil || string(got) != "hello" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	_, _ = r.Close(), r.Close()
+	if n := body.refs.Load(); n != 0 {
+		t.Errorf("%d holds after both closes", n)
+	}
+	if _, err := r.Read(make([]byte, 1)); err == nil {
+		t.Error("a closed reader reads")
+	}
+}
+
+// TestCredential carries a secret and shows it to nobody.
+func TestCredential(t *testing.T) {
+	const secret = "sk-canary/0123+456"
+	c, err := NewCredential("authorization", "Bearer ", secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := http.Header{}
+	if c.Set(h); h.Get("Authorization") != "Bearer "+secret {
+		t.Errorf("header %v", h)
+	}
+	var log bytes.Buffer
+	slog.New(slog.NewJSONHandler(&log, nil)).Info("x", slog.Any("credential", c))
+	text, err := json.Marshal(map[string]any{"credential": c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := fmt.Sprintf("%v %+v %#v %s %q %d %x", c, c, c, c, c, c, c) + log.String() + string(text)
+	if strings.Contains(shown, "canary") || strings.Contains(shown, fmt.Sprintf("%x", "canary")) {
+		t.Errorf("the secret shows: %s", shown)
+	}
+	echo := "said " + secret + " and sk-canary%2F0123%2B456"
+	if got := NewKeyring(c).Mask(echo); strings.Contains(got, "canary") {
+		t.Errorf("masked: %s", got)
+	}
+	for _, bad := range [][3]string{{"Authorization", "", ""}, {"", "", "x"}, {"Authorization", "", "x\ny"}, {"Authorization", "\r", "x"}} {
+		if _, err := NewCredential(bad[0], bad[1], bad[2]); err == nil {
+			t.Errorf("%q is taken", bad)
+		}
+	}
+}
+
+// TestHeaderLists checks what passes in each direction.
+func TestHeaderLists(t *testing.T) {
+	up := http.Header{"Set-Cookie": {"a"}, "Openai-Model": {"x"}, "X-Ratelimit-Reset": {"1", "2"}, "Anthropic-Long": {strings.Repeat("x", 600)}}
+	got := ResponseHeader(up)
+	if len(got) != 2 || len(got["X-Ratelimit-Reset"]) != 1 || got.Get("Openai-Model") != "x" {
+		t.Errorf("passed down: %v", got)
+	}
+	many := http.Header{}
+	for i := range 1000 {
+		many.Set(fmt.Sprintf("Openai-%d", i), "x")
+	}
+	if n := len(ResponseHeader(many)); n != maxPassed {
+		t.Errorf("%d headers pass down", n)
+	}
+	for id, want := range map[string]string{"req-1": "req-1", "bad id": "", "bad\x01": "", "": "", strings.Repeat("x", 200): ""} {
+		if got := RequestID(http.Header{"X-Request-Id": {id}}); got != want {
+			t.Errorf("request id %q is shown as %q", id, got)
+		}
+	}
+	if got := RequestID(http.Header{"X-Request-Id": {"not shown"}, "Apim-Request-Id": {"azure"}}); got != "azure" {
+		t.Errorf("request id %q", got)
+	}
+}
+
+// TestRefusalsLog logs a refused credential once, and again only after a while.
+func TestRefusalsLog(t *testing.T) {
+	var log bytes.Buffer
+	r := newRefusals(slog.New(slog.NewTextHandler(&log, nil)))
+	now := time.Unix(1_800_000_000, 0)
+	for i := range 10 {
+		r.refused("p", "d", now.Add(time.Duration(i)*time.Second))
+		r.refused("p", "d", now.Add(time.Duration(i)*time.Second))
+		r.served("p")
+	}
+	if n := strings.Count(log.String(), "level=ERROR"); n != 1 {
+		t.Errorf("%d lines for one provider that changes its mind:\n%s", n, log.String())
+	}
+	r.refused("p", "d", now.Add(refusedLog))
+	if n := strings.Count(log.String(), "level=ERROR"); n != 2 || len(r.list()) != 1 {
+		t.Errorf("%d lines, list %v", n, r.list())
+	}
+}
