@@ -1,0 +1,5 @@
+//go:build !linux
+
+package store
+
+var systemRoles map[string]func() int
