@@ -1,0 +1,52 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"gatewright/engine"
+)
+
+// story prints one line of plain words for each decision.
+type story struct{ w io.Writer }
+
+var _ engine.Recorder = story{}
+
+// Record implements [engine.Recorder].
+func (s story) Record(d *engine.Decision) { _, _ = io.WriteString(s.w, tell(d)+"\n") }
+
+// tell says who answered, and why.
+func tell(d *engine.Decision) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s", d.Time.Local().Format(time.TimeOnly), d.Request.Model)
+	for i := range d.Attempts {
+		a := &d.Attempts[i]
+		switch {
+		case a.Class == engine.ClassNone:
+			fmt.Fprintf(&b, " → %s answered in %s", a.Deployment, a.Duration.Round(time.Millisecond))
+		case a.Status != 0:
+			fmt.Fprintf(&b, " → %s failed (%s, status %d)", a.Deployment, a.Class, a.Status)
+		default:
+			fmt.Fprintf(&b, " → %s failed (%s)", a.Deployment, a.Class)
+		}
+	}
+	if d.Err != nil {
+		fmt.Fprintf(&b, " → %s", d.Result.Code)
+	}
+	if d.Strategy != "" {
+		fmt.Fprintf(&b, " | strategy %s (from %s)", d.Strategy, d.SelectionSource)
+	}
+	if len(d.Order) > 0 {
+		fmt.Fprintf(&b, ", order %s", strings.Join(d.Order, ", "))
+	}
+	for _, skipped := range d.Skipped {
+		fmt.Fprintf(&b, "; %s left out: %s", skipped.Deployment, skipped.Reason)
+	}
+	if d.Result.Usage.Known && d.Result.Cost != engine.Unknown {
+		const nano = 1e9
+		fmt.Fprintf(&b, " | $%.6f", float64(d.Result.Cost)/nano)
+	}
+	return b.String()
+}

@@ -1,0 +1,187 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"gatewright/engine"
+	"gatewright/internal/config"
+	"gatewright/internal/meter"
+	"gatewright/internal/provider"
+	"gatewright/internal/provider/health"
+	"gatewright/internal/server"
+	"gatewright/internal/server/openai"
+	"gatewright/store"
+)
+
+// Options say what to run.
+type Options struct {
+	File     *config.File // the configuration to start with
+	Load     Loader       // reads it again
+	Path     string       // file to watch; "" = none
+	DataDir  string       // overrides the file's; "" = the file's
+	Logger   *slog.Logger
+	Log      *LogSettings         // what a reload changes in Logger; nil = nothing
+	Recorder engine.Recorder      // sees every decision too; nil = none
+	Ready    func(address string) // called once it listens; nil = not
+}
+
+// App is a running gateway.
+type App struct {
+	logger      *slog.Logger
+	logSettings *LogSettings
+	load        Loader
+	path        string
+	dataDir     string // what overrides the file's data_dir; "" = nothing
+	openDir     string // the data_dir in use
+
+	store      *store.Store
+	tracker    *health.Tracker
+	clients    *clients
+	dispatcher *provider.Dispatcher
+	recorder   *meter.Recorder
+	engine     *engine.Engine
+	server     *server.Server
+
+	reloading  sync.Mutex // one reload at a time
+	file       atomic.Pointer[config.File]
+	generation atomic.Uint64
+}
+
+// Check reports what a configuration that is valid by itself still lacks to be
+// run: nil when a snapshot can be built of it. Nothing is opened or called.
+func Check(file *config.File) error {
+	pool := newClients()
+	defer pool.close()
+	a := &App{clients: pool}
+	_, _, err := a.build(file)
+	return err
+}
+
+// Run starts the gateway, serves until ctx ends, lets running requests finish,
+// and closes everything. The error is nil after an orderly end.
+func Run(ctx context.Context, o Options) error {
+	hangup, stop := catchHangup()
+	defer stop()
+	a, err := start(ctx, o)
+	if err != nil {
+		return err
+	}
+	err = a.serve(ctx, hangup, o.Ready)
+	return errors.Join(err, a.close())
+}
+
+// start opens the store and builds everything up to the server.
+func start(ctx context.Context, o Options) (a *App, err error) {
+	a = &App{
+		logger: o.Logger, logSettings: o.Log, load: o.Load, path: o.Path, dataDir: o.DataDir,
+		openDir: o.File.DataDir, clients: newClients(),
+	}
+	if a.dataDir != "" {
+		a.openDir = a.dataDir
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.close())
+		}
+	}()
+	if a.store, err = store.Open(a.openDir, store.Options{Logger: o.Logger}); err != nil {
+		return a, err
+	}
+	secret, err := store.Secret(a.openDir)
+	if err != nil {
+		return a, err
+	}
+	a.tracker, err = health.New(health.Options{
+		Clock: time.Now, Logger: o.Logger,
+		Cooldowns: a.store.Cooldowns(), Circuits: a.store.Circuits(), Statistics: a.store.Statistics(),
+	})
+	if err != nil {
+		return a, fmt.Errorf("load circuits and cooldowns: %w", err)
+	}
+	snapshot, used, err := a.build(o.File)
+	if err != nil {
+		return a, err
+	}
+	a.dispatcher = provider.NewDispatcher(a.tracker, provider.Options{Logger: o.Logger, Clock: time.Now})
+	a.recorder = meter.New(meter.Options{Logger: o.Logger, Status: server.StatusOf}) //nolint:contextcheck // lives until close, not until ctx ends
+	a.engine = engine.New(snapshot, a.tracker, affinity{a.store.Affinity()}, a.dispatcher, record(a.recorder, o.Recorder))
+	a.server = server.New(server.Options{ //nolint:contextcheck // lives until it is shut down
+		Engine: a.engine, Logger: o.Logger, Rooms: []server.Room{openai.New()},
+		SessionSecret: [32]byte(secret), Ready: a.store.Err,
+	})
+	a.apply(ctx, o.File, snapshot, used)
+	return a, nil
+}
+
+// serve listens, reloads and serves until ctx ends; then it drains.
+func (a *App) serve(ctx context.Context, hangup <-chan os.Signal, ready func(string)) error {
+	file := a.file.Load()
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", file.Listen)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	address := listener.Addr().String()
+	a.logger.InfoContext(ctx, "serving", slog.String("address", address),
+		slog.Int("models", len(file.Models)), slog.Int("providers", len(file.Providers)), slog.String("data_dir", a.openDir))
+	if ready != nil {
+		ready(address)
+	}
+	var watching sync.WaitGroup
+	watching.Go(func() { a.watch(ctx, hangup) })
+	defer watching.Wait()
+	served := make(chan error, 1)
+	go func() { served <- a.server.Serve(listener) }()
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	}
+	drain := a.file.Load().Timeouts.Drain
+	a.logger.InfoContext(ctx, "draining", slog.Duration("at_most", drain))
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+	defer cancel()
+	if err := a.server.Shutdown(stopping); err != nil {
+		a.logger.WarnContext(ctx, "requests were cut off when the drain time was over", slog.Any("error", err))
+	}
+	return <-served
+}
+
+// close ends what start began, in the order that loses nothing.
+func (a *App) close() error {
+	var errs []error
+	if a.recorder != nil {
+		a.recorder.Close()
+	}
+	if a.tracker != nil {
+		errs = append(errs, a.tracker.Close())
+	}
+	if a.store != nil {
+		errs = append(errs, a.store.Close())
+	}
+	a.clients.close()
+	return errors.Join(errs...)
+}
+
+// record joins the recorders of decisions.
+func record(first, second engine.Recorder) engine.Recorder {
+	if second == nil {
+		return first
+	}
+	return both{first, second}
+}
+
+type both [2]engine.Recorder
+
+// Record implements [engine.Recorder].
+func (b both) Record(d *engine.Decision) {
+	b[0].Record(d)
+	b[1].Record(d)
+}

@@ -1,0 +1,190 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+
+	"gatewright/builtin"
+	"gatewright/engine"
+	"gatewright/internal/config"
+	"gatewright/internal/config/catalog"
+)
+
+// builder turns one configuration file into a specification of a snapshot.
+type builder struct {
+	file      *config.File
+	targets   *targets
+	providers map[string]*engine.Provider
+}
+
+// spec builds everything that the file describes, or says what does not fit.
+func (b *builder) spec(generation uint64) (engine.Spec, error) {
+	f := b.file
+	combos, err := strategies(f)
+	if err != nil {
+		return engine.Spec{}, err
+	}
+	keys, err := callers(f)
+	if err != nil {
+		return engine.Spec{}, fmt.Errorf("keys: %w", err)
+	}
+	spec := engine.Spec{
+		Generation: generation,
+		Strategies: combos,
+		Checks:     builtin.Checks(),
+		Default:    selection(&f.Router),
+		Callers:    keys,
+		Limits: engine.Limits{
+			Body: f.Limits.Body, Header: f.Limits.Header, Answer: f.Limits.Answer,
+			JSONDepth: f.Limits.JSONDepth, Concurrent: int64(f.Limits.Concurrent), Request: f.Timeouts.Request,
+		},
+		AffinityOn:     f.Session.Affinity,
+		SessionTTL:     f.Session.TTL,
+		SessionHeaders: f.Session.Headers,
+	}
+	b.providers = make(map[string]*engine.Provider, len(f.Providers))
+	for i := range f.Providers {
+		p := &f.Providers[i]
+		b.providers[p.ID] = &engine.Provider{
+			ID: p.ID, Enabled: p.Enabled, HasCredential: p.HasCredential(),
+			SupplyTier: p.SupplyTier, Region: p.Region, Tags: p.Tags,
+		}
+		spec.Providers = append(spec.Providers, b.providers[p.ID])
+	}
+	var errs []error
+	for i := range f.Models {
+		m, err := b.model(&f.Models[i])
+		errs = append(errs, err)
+		spec.Models = append(spec.Models, m)
+	}
+	return spec, errors.Join(errs...)
+}
+
+// selection is the router's strategy; "" when the file names none.
+func selection(r *config.Router) string {
+	if !r.SelectionSet {
+		return ""
+	}
+	return r.Selection
+}
+
+// model builds one public name with its deployments and its route.
+func (b *builder) model(m *config.Model) (*engine.Model, error) {
+	route := b.file.Router.Route(m.Name)
+	if route == nil {
+		route = &config.ModelRoute{Model: m.Name}
+	}
+	out := &engine.Model{
+		Name: m.Name, Aliases: m.Aliases,
+		Route: engine.Route{
+			Strategy: route.Selection,
+			Source:   "model",
+			Retry:    b.retryPolicy(),
+			Chains: map[engine.Chain][]string{
+				engine.ChainGeneral: m.Fallbacks,
+				engine.ChainContext: m.ContextWindowFallbacks,
+				engine.ChainContent: m.ContentPolicyFallbacks,
+			},
+		},
+	}
+	var errs []error
+	for i, r := range b.file.Resolve(m) {
+		d, err := b.deployment(&r)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("models.%s.deployments[%d]: %w", m.Name, i, err))
+			continue
+		}
+		out.Deployments = append(out.Deployments, d)
+	}
+	return out, errors.Join(errs...)
+}
+
+func (b *builder) retryPolicy() engine.RetryPolicy {
+	p := b.file.Router.RetryPolicy
+	wait := p.Timeout
+	if wait == 0 {
+		wait = b.file.Timeouts.FirstToken
+	}
+	return engine.RetryPolicy{
+		MaxAttempts: p.MaxAttempts, Timeout: wait, FailureThreshold: p.FailureThreshold, Cooldown: p.Cooldown,
+	}
+}
+
+// deployment builds one deployment of what its levels of configuration came to.
+func (b *builder) deployment(r *config.Resolved) (*engine.Deployment, error) {
+	out := &engine.Deployment{
+		ID: r.ID, Model: r.Model, Provider: b.providers[r.Provider.ID], UpstreamModel: r.UpstreamModel,
+		Enabled: r.Enabled, Listed: r.Listed, Priority: r.Priority, Weight: r.Weight,
+		Price:     price(r),
+		Context:   orZero(r.Limit.Context),
+		MaxOutput: orZero(r.Limit.Output),
+		Endpoints: endpoints(r.Mode),
+		Timeouts: engine.Timeouts{
+			Connect: r.Timeouts.Connect, FirstToken: r.Timeouts.FirstToken, Idle: r.Timeouts.Idle, Answer: r.Timeouts.Answer,
+		},
+	}
+	out.Caps, out.CapsKnown = capabilities(r)
+	if r.Sale != nil {
+		out.Sale = engine.Sale{Multiplier: r.Sale.Multiplier, From: r.Sale.From, Until: r.Sale.Until}
+	}
+	target, err := b.targets.target(r)
+	if err != nil {
+		return nil, err
+	}
+	out.Target = target
+	return out, nil
+}
+
+// price is known when its input and its output are.
+func price(r *config.Resolved) engine.Price {
+	output := r.Cost.Output
+	if output == nil && r.Mode == catalog.ModeEmbedding {
+		output = new(int64) // embeddings have no output tokens
+	}
+	if r.Cost.Input == nil || output == nil {
+		return engine.Price{}
+	}
+	p := engine.Price{Known: true, Input: *r.Cost.Input, Output: *output, CachedInput: engine.Unknown, CacheWrite: engine.Unknown}
+	if v := r.Cost.CachedInput; v != nil {
+		p.CachedInput = *v
+	}
+	if v := r.Cost.CacheWrite; v != nil {
+		p.CacheWrite = *v
+	}
+	return p
+}
+
+// orZero is the number, or 0 for one that is not known.
+func orZero(v *int64) int64 {
+	if v == nil {
+		return 0
+	}
+	return *v
+}
+
+// capabilities are what a deployment can do, and of which abilities that is
+// known. What is not known removes nobody.
+func capabilities(r *config.Resolved) (has, known engine.Capabilities) {
+	for _, n := range r.Capabilities {
+		c, _ := engine.CapabilityByName(n) // configuration and catalog hold known names
+		has |= c
+	}
+	if r.CapabilitiesKnown {
+		return has, engine.AllCapabilities
+	}
+	return has, has
+}
+
+// endpoints are what a deployment can be asked for. A model that is not listed
+// may be anything: its upstream will say.
+func endpoints(mode catalog.Mode) engine.Endpoints {
+	switch mode {
+	case catalog.ModeEmbedding:
+		return engine.EndpointSet(engine.EndpointEmbeddings)
+	case catalog.ModeChat:
+		return engine.EndpointSet(engine.EndpointChat, engine.EndpointCompletions)
+	case catalog.ModeResponses, catalog.ModeMedia:
+		return 0
+	}
+	return engine.EndpointSet(engine.EndpointChat, engine.EndpointCompletions, engine.EndpointEmbeddings)
+}
