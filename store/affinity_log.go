@@ -24,8 +24,9 @@ const (
 )
 
 // affinityLog is the affinity on disk: segments in the order in which they were
-// written. Reading them in that order, with the rule of Put, gives the state in
-// memory. It belongs to the writer goroutine, but for load.
+// written. A record is the state of its session when it was written, so reading
+// them in that order, the later over the earlier, gives the state in memory. It
+// belongs to the writer goroutine, but for load.
 //
 // Compaction writes all live sessions into new segments, one segment a
 // transaction, and then deletes the segments from before it began, oldest first.
@@ -74,17 +75,19 @@ func (l *affinityLog) load(tx *bbolt.Tx, now int64) error {
 	})
 }
 
-// replay applies one record from disk. A record that is over removes an older
-// one: that one was superseded, however long it would last.
+// replay applies one record from disk over what earlier ones said, whichever is
+// older: a session may have been forgotten and begun again in between. A record
+// that is over removes the one before, however long that would last.
 func (a *Affinity) replay(r *affinityRecord, now int64) {
 	s := a.shard(r.key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r.gone || r.expires <= now {
-		if i, ok := s.index[r.key]; ok && (r.gone || s.slots[i].at <= r.at) {
-			s.remove(r.key)
-			a.size.Add(-1)
-		}
+	over := r.gone || r.expires <= now
+	if i, ok := s.index[r.key]; ok && (over || s.slots[i].at > r.at) {
+		s.remove(r.key)
+		a.size.Add(-1)
+	}
+	if over {
 		return
 	}
 	if _, added := s.put(r.key, r.value, r.at, r.expires); added {

@@ -387,13 +387,13 @@ func TestOpenErrorsSayWhatToDo(t *testing.T) {
 		err  error
 		want string
 	}{
-		{"read-only file system", &fs.PathError{Op: "open", Path: "/data/x", Err: syscall.EROFS}, "cannot be written by user id"},
-		{"no permission", &fs.PathError{Op: "open", Path: "/data/x", Err: syscall.EACCES}, "set data_dir to a directory that can be written"},
-		{"lock of another system", bbolt.ErrTimeout, "lsof /data/x"}, //nolint:staticcheck // the old name must be recognised, too
-		{"anything else", syscall.ENOSPC, "open store /data/x: no space"},
+		{"read-only file system", &fs.PathError{Op: "open", Path: "data/x", Err: syscall.EROFS}, "cannot be written by user id"},
+		{"no permission", &fs.PathError{Op: "open", Path: "data/x", Err: syscall.EACCES}, "set data_dir to a directory that can be written"},
+		{"lock of another system", bbolt.ErrTimeout, "lsof data/x"}, //nolint:staticcheck // the old name must be recognised, too
+		{"anything else", syscall.ENOSPC, "open store data/x: no space"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := explain("/data/x", c.err)
+			got := explain("data/x", c.err)
 			if !strings.Contains(got.Error(), c.want) {
 				t.Errorf("got %q, want one with %q", got, c.want)
 			}
@@ -504,14 +504,19 @@ func FuzzPages(f *testing.F) {
 	}
 	pageSize := int(l.meta.pageSize)
 	whole := b[:int(l.meta.highWater)*pageSize]
-	f.Add(whole)
-	f.Add(whole[:2*pageSize])
-	f.Add(whole[:100])
-	f.Fuzz(func(t *testing.T, b []byte) {
-		if len(b) >= pageSize {
-			b = bytes.Clone(b)
-			sealMetas(b, pageSize)
+	// Each four bytes of a patch are an offset and the byte that it gets.
+	f.Add([]byte{}, uint32(len(whole)))
+	f.Add([]byte{0, 0, 10, 9}, uint32(len(whole)))
+	f.Add([]byte{0, 0x30, 10, 200, 0, 0x30, 20, 255}, uint32(len(whole)))
+	f.Add([]byte{}, uint32(100))
+	f.Fuzz(func(t *testing.T, patch []byte, length uint32) {
+		b := bytes.Clone(whole)
+		for ; len(patch) >= 4; patch = patch[4:] {
+			at := int(patch[0])<<16 | int(patch[1])<<8 | int(patch[2])
+			b[at%len(b)] = patch[3]
 		}
+		b = b[:min(int(length), len(b))]
+		sealMetas(b, pageSize)
 		l, err := readLayout(bytes.NewReader(b), int64(len(b)))
 		if err != nil {
 			return
