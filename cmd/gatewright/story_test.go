@@ -1,11 +1,13 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"gatewright/engine"
+	"gatewright/internal/provider/fake"
 )
 
 func TestStory(t *testing.T) {
@@ -39,5 +41,16 @@ func TestDemoConfiguration(t *testing.T) {
 	}
 	if len(file.Models) != 3 {
 		t.Errorf("%d models, want 3", len(file.Models))
+	}
+	script, err := fake.Parse("demo", fake.Demo())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range file.Models {
+		for _, d := range file.Models[i].Deployments {
+			if serves := script.Upstreams[d.Provider].Models; !slices.Contains(serves, d.UpstreamModel) {
+				t.Errorf("%s is asked for %q and serves %v", d.ID, d.UpstreamModel, serves)
+			}
+		}
 	}
 }
