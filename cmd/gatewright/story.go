@@ -25,7 +25,7 @@ func tell(d *engine.Decision) string {
 		a := &d.Attempts[i]
 		switch {
 		case a.Class == engine.ClassNone:
-			fmt.Fprintf(&b, " → %s answered in %s", a.Deployment, a.Duration.Round(time.Millisecond))
+			fmt.Fprintf(&b, " → %s answered in %s%s", a.Deployment, a.Duration.Round(time.Millisecond), because(a.SelectionSource))
 		case a.Status != 0:
 			fmt.Fprintf(&b, " → %s failed (%s, status %d)", a.Deployment, a.Class, a.Status)
 		default:
@@ -49,4 +49,17 @@ func tell(d *engine.Decision) string {
 		fmt.Fprintf(&b, " | $%.6f", float64(d.Result.Cost)/nano)
 	}
 	return b.String()
+}
+
+// because explains a deployment that stood where no strategy put it.
+func because(source string) string {
+	switch source {
+	case "affinity":
+		return " (it served this conversation before)"
+	case "probe":
+		return " (a probe of its circuit)"
+	case "last_resort":
+		return " (the last resort)"
+	}
+	return ""
 }

@@ -17,12 +17,12 @@ func TestStory(t *testing.T) {
 		Skipped: []engine.Skipped{{Deployment: "c/demo", Reason: engine.ReasonCooldown}},
 		Attempts: []engine.Attempt{
 			{Deployment: "a/demo", Class: engine.ClassServer, Status: 500},
-			{Deployment: "b/demo", Duration: 120 * time.Millisecond, Status: 200},
+			{Deployment: "b/demo", Duration: 120 * time.Millisecond, Status: 200, SelectionSource: "affinity"},
 		},
 		Result: engine.Result{Usage: engine.Usage{Known: true}, Cost: 12_345},
 	}
 	got := tell(d)
-	want := "demo → a/demo failed (server, status 500) → b/demo answered in 120ms | strategy balanced (from default), " +
+	want := "demo → a/demo failed (server, status 500) → b/demo answered in 120ms (it served this conversation before) | strategy balanced (from default), " +
 		"order a/demo, b/demo; c/demo left out: cooldown | $0.000012"
 	if !strings.HasSuffix(got, want) {
 		t.Errorf("told %q, want … %q", got, want)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -24,7 +25,7 @@ func drive(ctx context.Context, gateway string) {
 		if i%2 == 1 {
 			stream = "true"
 		}
-		ask(ctx, gateway, `{"model": "`+models[i%len(models)]+`", "stream": `+stream+`, "messages": [{"role": "user", "content": "Hello"}]}`)
+		ask(ctx, gateway, `{"model": "`+models[i%len(models)]+`", "stream": `+stream+`, "messages": [{"role": "user", "content": "Hello `+strconv.Itoa(i)+`"}]}`)
 	}
 }
 
