@@ -1,6 +1,6 @@
 // Package openai is the text of the OpenAI protocol as it is spoken by OpenAI
 // and by the many services that follow it: chat completions, the older
-// completions, and embeddings.
+// completions, embeddings, and the byte routes.
 //
 // Bodies pass through. [ScanRequest] reads in one pass what routing needs and
 // [Request.Rewrite] cuts and inserts a few bytes; [CheckAnswer] judges a whole
@@ -9,6 +9,10 @@
 // fields nobody here knows keep working. Where a service departs from the
 // protocol in a way that clients stumble over, the departure is mended on the
 // way (message.go, calls.go).
+//
+// Images, audio, moderations and rerank, the byte routes, are read even less:
+// [ScanRaw] finds the model in JSON or in a form, [CheckRaw] looks for an error
+// in a JSON answer, a [RawStream] follows a streamed one (raw*.go).
 //
 // What proves a success is judged strictly: an answer or a stream without a
 // choice, without an end or with an error inside is none, whatever its status.

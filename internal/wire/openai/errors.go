@@ -15,6 +15,7 @@ const (
 	CodeValue     = "invalid_value"
 	CodeDuplicate = "duplicate_parameter"
 	CodeJSON      = "invalid_json"
+	CodeForm      = "invalid_request" // a form that cannot be read, or in more than one way
 )
 
 // RequestError says what is wrong with a request, in words that its sender can
@@ -30,7 +31,7 @@ type RequestError struct {
 func (e *RequestError) Error() string { return e.Message }
 
 // Unwrap returns the *scan.SyntaxError or *scan.DepthError behind an error with
-// CodeJSON, nil otherwise.
+// CodeJSON, what package form said behind one with CodeForm, nil otherwise.
 func (e *RequestError) Unwrap() error { return e.err }
 
 // ErrUndecodable says that an answer with a good status is none: it is empty,

@@ -65,16 +65,24 @@ func missing(param, why string) error {
 	return &RequestError{Param: param, Code: CodeMissing, Message: fmt.Sprintf("%q is missing; %s", param, why)}
 }
 
+// enter enters the object that the body must be.
+func (s *requestScan) enter() error {
+	if s.EnterObject() {
+		return nil
+	}
+	if s.Err() != nil {
+		return jsonError(s.Err())
+	}
+	if kind := s.Kind(); kind != scan.KindInvalid {
+		return &RequestError{Code: CodeJSON, Message: "the body must be a JSON object, not " + kind.String()}
+	}
+	return jsonError(s.Close())
+}
+
 // top walks over the members of the body.
 func (s *requestScan) top() error {
-	if !s.EnterObject() {
-		if s.Err() != nil {
-			return jsonError(s.Err())
-		}
-		if kind := s.Kind(); kind != scan.KindInvalid {
-			return &RequestError{Code: CodeJSON, Message: "the body must be a JSON object, not " + kind.String()}
-		}
-		return jsonError(s.Close())
+	if err := s.enter(); err != nil {
+		return err
 	}
 	s.r.open = s.Pos()
 	for i := 0; s.Member(); i++ {

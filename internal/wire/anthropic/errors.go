@@ -1,0 +1,103 @@
+package anthropic
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	"gatewright/internal/wire/fault"
+	"gatewright/internal/wire/scan"
+	"gatewright/internal/wire/sse"
+)
+
+// Codes of a [RequestError], for logs: the protocol shows only the message.
+const (
+	CodeMissing   = "missing_required_parameter"
+	CodeType      = "invalid_type"
+	CodeValue     = "invalid_value"
+	CodeDuplicate = "duplicate_parameter"
+	CodeJSON      = "invalid_json"
+)
+
+// RequestError says what is wrong with a request, in words that its sender can
+// act on. It stands for status 400 and type invalid_request_error.
+type RequestError struct {
+	Param   string // the field, empty if the text itself is at fault
+	Code    string // one of the Code constants
+	Message string
+	err     error
+}
+
+// Error returns the message.
+func (e *RequestError) Error() string { return e.Message }
+
+// Unwrap returns the *scan.SyntaxError or *scan.DepthError behind an error with
+// CodeJSON, nil otherwise.
+func (e *RequestError) Unwrap() error { return e.err }
+
+// ErrUndecodable says that an answer with a good status is none: it is empty,
+// no JSON, or lacks what makes an answer. The error that wraps it says which.
+var ErrUndecodable = errors.New("undecodable answer")
+
+func undecodable(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{ErrUndecodable}, args...)...)
+}
+
+// FaultError is an error object where an answer with a good status should be.
+type FaultError struct {
+	Fault fault.Fault
+}
+
+// Error returns the kind and the message of the fault.
+func (e *FaultError) Error() string {
+	return "error inside a good answer: " + e.Fault.Kind.String() + ": " + e.Fault.Message
+}
+
+// statusOverloaded is the protocol's own status for a service that has no room.
+const statusOverloaded = 529
+
+// ErrorType returns the error type that the protocol has for an HTTP status.
+func ErrorType(status int) string {
+	switch status {
+	case http.StatusUnauthorized:
+		return "authentication_error"
+	case http.StatusPaymentRequired:
+		return "billing_error"
+	case http.StatusForbidden:
+		return "permission_error"
+	case http.StatusNotFound:
+		return "not_found_error"
+	case http.StatusRequestEntityTooLarge:
+		return "request_too_large"
+	case http.StatusTooManyRequests:
+		return "rate_limit_error"
+	case http.StatusRequestTimeout, http.StatusGatewayTimeout:
+		return "timeout_error"
+	case http.StatusServiceUnavailable, statusOverloaded:
+		return "overloaded_error"
+	}
+	if status >= http.StatusInternalServerError {
+		return "api_error"
+	}
+	return "invalid_request_error"
+}
+
+// AppendError appends an error body of the protocol to dst and returns the
+// longer slice. typ is one of the protocol's error types, as [ErrorType] gives
+// them; an empty requestID becomes null.
+func AppendError(dst []byte, typ, message, requestID string) []byte {
+	dst = append(dst, `{"type":"error","error":{"type":`...)
+	dst = scan.AppendString(dst, typ)
+	dst = append(dst, `,"message":`...)
+	dst = scan.AppendString(dst, message)
+	dst = append(dst, `},"request_id":`...)
+	if requestID == "" {
+		return append(dst, "null}"...)
+	}
+	return append(scan.AppendString(dst, requestID), '}')
+}
+
+// AppendErrorEvent appends the same as a framed event of a stream.
+func AppendErrorEvent(dst []byte, typ, message, requestID string) []byte {
+	return sse.Append(dst, "error", AppendError(nil, typ, message, requestID))
+}

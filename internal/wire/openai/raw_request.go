@@ -1,0 +1,240 @@
+package openai
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"gatewright/internal/wire/form"
+	"gatewright/internal/wire/scan"
+)
+
+// maxFormField is the longest value of a form's field that is read, in bytes.
+const maxFormField = 4 << 10
+
+// RawRequest is what one scan found in the body of a byte route, JSON or a form.
+type RawRequest struct {
+	// Model is the model as the client named it, never empty.
+	Model string
+	// Stream is true if the client asks for a stream; absent means false.
+	Stream bool
+	// Text is true if the client asks for an answer that is no JSON: a transcript
+	// as plain text or as subtitles.
+	Text bool
+	// DisableFallbacks is the gateway's own field disable_fallbacks.
+	DisableFallbacks bool
+
+	boundary string      // of a form; "" = JSON
+	model    span        // the value, of JSON with its quotes
+	gone     []scan.Edit // the gateway's own fields
+}
+
+// rawField is a field of a byte route that is read.
+type rawField uint8
+
+const (
+	rawModel rawField = 1 << iota
+	rawStream
+	rawFormat
+	rawDisableFallbacks
+)
+
+func rawFieldOf(name string) rawField {
+	switch name {
+	case "model":
+		return rawModel
+	case "stream":
+		return rawStream
+	case "response_format":
+		return rawFormat
+	case "disable_fallbacks":
+		return rawDisableFallbacks
+	}
+	return 0
+}
+
+// ScanRaw reads what routing needs of a byte route's body in one pass.
+// formType is the content type of a multipart/form-data body; "" means that
+// the body is JSON, nested at most maxDepth levels deep. The error is a
+// *RequestError.
+//
+// Refused are: text that is neither; a model that is missing, empty or a file;
+// wrong types of the fields that are read; and a field that is read twice, or
+// "model" in another case beside it, because an upstream might read the other
+// one. Everything else is the upstream's to judge.
+func ScanRaw(formType string, body []byte, maxDepth int) (*RawRequest, error) {
+	r := new(RawRequest)
+	var err error
+	if formType == "" {
+		err = r.scanJSON(body, maxDepth)
+	} else {
+		err = r.scanForm(formType, body)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case r.Model == "":
+		return nil, missing("model", "name the model to use")
+	}
+	return r, nil
+}
+
+// scanJSON reads a JSON body. A value that is null counts as absent.
+func (r *RawRequest) scanJSON(body []byte, maxDepth int) error {
+	s := requestScan{Cursor: scan.NewCursor(body, maxDepth)}
+	if err := s.enter(); err != nil {
+		return err
+	}
+	var seen rawField
+	for i := 0; s.Member(); i++ {
+		f := rawFieldOf(string(s.Key()))
+		if f == 0 {
+			if err := s.modelInDisguise(); err != nil {
+				return err
+			}
+			continue
+		}
+		if seen&f != 0 {
+			return twice(string(s.Key()))
+		}
+		seen |= f
+		s.Kind() // brings the position to the value
+		m := scan.Member{Index: i, KeyStart: s.KeyStart(), Start: s.Pos()}
+		if err := r.member(&s, f); err != nil {
+			return err
+		}
+		m.End = s.Pos()
+		if f == rawModel {
+			r.model = span{m.Start, m.End}
+		}
+		if f == rawDisableFallbacks {
+			r.gone = scan.Remove(r.gone, body, m)
+		}
+	}
+	if err := s.Close(); err != nil {
+		return jsonError(err)
+	}
+	return nil
+}
+
+// member takes the value of a field in a JSON body.
+func (r *RawRequest) member(s *requestScan, f rawField) error {
+	if s.Null() {
+		return nil
+	}
+	switch f {
+	case rawModel:
+		return s.text("model", &r.Model)
+	case rawStream:
+		return s.flag("stream", &r.Stream)
+	case rawDisableFallbacks:
+		return s.flag("disable_fallbacks", &r.DisableFallbacks)
+	case rawFormat:
+		if raw, _, ok := s.Text(); ok {
+			r.Text = plainFormat(string(raw))
+		} else {
+			s.Skip() // not what it is at OpenAI: the upstream knows better
+		}
+	}
+	return nil
+}
+
+// plainFormat reports whether a response_format asks for text that is no JSON.
+func plainFormat(format string) bool { return format == "text" || format == "srt" || format == "vtt" }
+
+// scanForm reads a form. An empty value of a flag counts as absent.
+func (r *RawRequest) scanForm(contentType string, body []byte) error {
+	boundary, err := form.Boundary(contentType)
+	if err != nil {
+		return &RequestError{Code: CodeForm, Message: err.Error(), err: err}
+	}
+	r.boundary = boundary
+	var seen rawField
+	err = form.Walk(body, boundary, func(p form.Part) error {
+		f := rawFieldOf(p.Name)
+		if f == 0 {
+			if strings.EqualFold(p.Name, "model") {
+				return &RequestError{Param: p.Name, Code: CodeDuplicate, Message: fmt.Sprintf("%q is not a field; write \"model\"", p.Name)}
+			}
+			return nil
+		}
+		if seen&f != 0 {
+			return twice(p.Name)
+		}
+		seen |= f
+		return r.part(&p, f, body[p.Start:p.End])
+	})
+	if syntax, ok := errors.AsType[*form.SyntaxError](err); ok {
+		return &RequestError{Code: CodeForm, Message: "the form cannot be read: " + syntax.Error(), err: syntax}
+	}
+	return err
+}
+
+// part takes the value of a field in a form.
+func (r *RawRequest) part(p *form.Part, f rawField, value []byte) error {
+	switch {
+	case p.File || p.Encoded:
+		return &RequestError{Param: p.Name, Code: CodeType, Message: fmt.Sprintf("%q must be a plain field of the form, not a file and not encoded", p.Name)}
+	case len(value) > maxFormField:
+		return &RequestError{Param: p.Name, Code: CodeValue, Message: fmt.Sprintf("%q has more than %d bytes", p.Name, maxFormField)}
+	case !utf8.Valid(value):
+		return &RequestError{Param: p.Name, Code: CodeValue, Message: fmt.Sprintf("%q is not valid UTF-8", p.Name)}
+	}
+	text := string(value)
+	switch f {
+	case rawModel:
+		r.Model, r.model = text, span{p.Start, p.End}
+	case rawStream:
+		return formFlag(p.Name, text, &r.Stream)
+	case rawDisableFallbacks:
+		r.gone = append(r.gone, scan.Edit{Start: p.From, End: p.To})
+		return formFlag(p.Name, text, &r.DisableFallbacks)
+	case rawFormat:
+		r.Text = plainFormat(text)
+	}
+	return nil
+}
+
+// formFlag reads true or false in the spellings of common languages.
+func formFlag(name, text string, into *bool) error {
+	if text == "" {
+		return nil
+	}
+	value, err := strconv.ParseBool(text)
+	if err != nil {
+		return &RequestError{Param: name, Code: CodeValue, Message: fmt.Sprintf("%q must be true or false, not %.40q", name, text)}
+	}
+	*into = value
+	return nil
+}
+
+// FormType returns the content type of a form in one spelling that no two
+// readers read differently; "" if the body is JSON.
+func (r *RawRequest) FormType() string {
+	if r.boundary == "" {
+		return ""
+	}
+	return form.ContentType(r.boundary)
+}
+
+// Rewrite appends body, which must be the text that was scanned or a copy of
+// it, to dst with another model and returns the longer slice; an empty model
+// leaves the client's. The field disable_fallbacks is taken out; every other
+// byte is the client's. The model must hold no line break. Rewrite may be
+// called many times and from several goroutines.
+func (r *RawRequest) Rewrite(dst, body []byte, model string) []byte {
+	var room [2]scan.Edit
+	edits := append(room[:0], r.gone...)
+	if model != "" && model != r.Model {
+		text := []byte(model)
+		if r.boundary == "" {
+			text = scan.AppendString(nil, model)
+		}
+		edits = append(edits, scan.Edit{Start: r.model.start, End: r.model.end, Text: text})
+	}
+	slices.SortFunc(edits, byStart)
+	return scan.Splice(slices.Grow(dst, len(body)+len(model)), body, edits)
+}

@@ -1,0 +1,179 @@
+package responses
+
+import (
+	"fmt"
+
+	"gatewright/internal/wire/scan"
+)
+
+// inputField takes input: a text, or a list of items.
+func (s *requestScan) inputField() error {
+	s.input = true
+	if s.Kind() == scan.KindString {
+		s.words()
+		s.r.opening.settle(0, partUser)
+		return nil
+	}
+	if !s.EnterArray() {
+		return s.wrongType("input", "a string or an array")
+	}
+	var foreign []scan.Member // items that no upstream of the protocol can read
+	i := 0
+	for ; s.Element(); i++ {
+		if s.Kind() != scan.KindObject {
+			return s.wrongType(fmt.Sprintf("input[%d]", i), "an object")
+		}
+		start := s.Pos()
+		if s.item(i) {
+			foreign = append(foreign, scan.Member{Index: i, KeyStart: start, End: s.Pos()})
+		}
+	}
+	if s.Err() == nil {
+		s.r.foreign = scan.Remove(nil, s.r.body, foreign...)
+	}
+	if i == 0 && s.Err() == nil {
+		s.input = false // as good as none
+	}
+	return nil
+}
+
+// item is what an item says of itself before it is known what it is: its type
+// may stand behind everything else.
+type item struct {
+	kind      string
+	id        string
+	role      part
+	encrypted []byte
+}
+
+// item takes one item of the input and reports whether it is a thought of
+// another maker's model.
+func (s *requestScan) item(index int) (foreign bool) {
+	s.EnterObject()
+	var it item
+	mark := s.r.opening.n
+	for s.Member() {
+		switch string(s.Key()) {
+		case "type":
+			raw, _, _ := s.Text()
+			it.kind = string(raw)
+		case "id":
+			it.id = looseText(&s.Cursor)
+		case "role":
+			it.role = s.role()
+		case "content":
+			s.content()
+		case "output":
+			s.content()
+		case "name", "arguments", "input":
+			s.count()
+		case "encrypted_content":
+			it.encrypted, _, _ = s.Text()
+		}
+	}
+	s.r.opening.settle(mark, it.role)
+	if it.kind == "reasoning" && isForeign(it.encrypted) {
+		return true
+	}
+	s.settle(&it, index)
+	return false
+}
+
+// settle notes what the item names of an upstream's state, and whether it is one
+// that only an upstream of this protocol knows.
+func (s *requestScan) settle(it *item, index int) {
+	o := &s.r.Owned
+	o.addItem(it.id)
+	o.addEncrypted(it.encrypted)
+	switch it.kind {
+	case "", "message", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output":
+		if it.kind != "" || it.role != partNone {
+			return
+		}
+		// An item that is nothing but an id is a reference too.
+		o.References = o.References || it.id != ""
+	case "reasoning":
+		return
+	case "web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call", "mcp_list_tools":
+		return // what the upstream did by itself; the answer that follows says what came of it
+	case "item_reference":
+		o.References = true
+	}
+	s.r.native(fmt.Sprintf("input[%d].type", index))
+}
+
+func (s *requestScan) role() part {
+	raw, _, _ := s.Text()
+	switch string(raw) {
+	case "system", "developer":
+		return partSystem
+	case "user":
+		return partUser
+	}
+	return partOther
+}
+
+// count takes a text that the model will read.
+func (s *requestScan) count() {
+	if _, decoded, ok := s.Text(); ok {
+		s.r.TextBytes += int64(decoded)
+	}
+}
+
+// words takes a text that the model will read and that may open the
+// conversation.
+func (s *requestScan) words() {
+	start := s.Pos()
+	s.count()
+	s.r.opening.add(span{start + 1, s.Pos() - 1})
+}
+
+// content takes the content of a message or what a call gave: a text, or a list
+// of parts.
+func (s *requestScan) content() {
+	if s.Kind() == scan.KindString {
+		s.words()
+		return
+	}
+	if !s.EnterArray() {
+		return // null, or the upstream's to judge
+	}
+	for s.Element() {
+		if s.EnterObject() {
+			s.part()
+		}
+	}
+}
+
+// part takes a part of a content, of which the cursor is inside. Its type says
+// what the model must be able to read.
+func (s *requestScan) part() {
+	var media span
+	for s.Member() {
+		switch string(s.Key()) {
+		case "type":
+			s.partType()
+		case "text", "refusal":
+			if s.Kind() == scan.KindString {
+				s.words()
+			}
+		case "image_url", "input_audio", "file_data", "file_id", "file_url":
+			media.start, media.end = s.Skip()
+		}
+	}
+	if media.there() {
+		s.r.opening.add(media)
+	}
+}
+
+func (s *requestScan) partType() {
+	raw, _, _ := s.Text()
+	switch string(raw) {
+	case "input_image":
+		s.r.Vision = true
+	case "input_audio":
+		s.r.Audio = true
+	case "input_file":
+		s.r.Files = true
+	}
+}

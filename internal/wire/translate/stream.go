@@ -1,0 +1,120 @@
+package translate
+
+import (
+	"time"
+
+	"gatewright/internal/wire/fault"
+)
+
+// Stream turns the stream of an upstream into the stream of a client. It is not
+// safe for concurrent use.
+type Stream struct {
+	decoder Decoder
+	encoder Encoder
+	created int64
+	events  []Event
+
+	usage    Usage
+	refusing bool // the open part is a refusal
+	said     bool // something other than a refusal was told
+	finished bool
+	ended    bool
+}
+
+// StreamInfo says what one event of an upstream's stream is for the client.
+type StreamInfo struct {
+	// Content: the client sees something of it: text, reasoning, a call, an
+	// image, or the end.
+	Content bool
+	// Finish: it tells why the answer ended.
+	Finish bool
+	// Refusal: the content policy ended the answer before it said anything. It
+	// is Content too.
+	Refusal bool
+	// Done: it is the end of the stream, and what was appended ends the client's.
+	Done bool
+	// Fault is the error that it holds, nil if none; nothing was appended for it.
+	Fault *fault.Fault
+}
+
+// NewStream returns a Stream that decodes as up does and encodes as in does. r,
+// u and model are those of [Codec.NewDecoder] and [Codec.NewEncoder]; now dates
+// an answer whose upstream does not.
+func NewStream(in, up *Codec, r *Request, u *Upstream, model string, now time.Time) *Stream {
+	return &Stream{decoder: up.NewDecoder(r, u), encoder: in.NewEncoder(r, model), created: now.Unix()}
+}
+
+// Event takes one server-sent event of the upstream, appends what the client is
+// to get, framed, to dst and returns the longer slice. The error wraps
+// [ErrUndecodable]: the rest of the stream cannot be read, and what was appended
+// is all. Events after the end give nothing.
+func (s *Stream) Event(dst, name, data []byte) (out []byte, info StreamInfo, err error) {
+	if s.ended {
+		return dst, StreamInfo{}, nil
+	}
+	s.events, err = s.decoder.Event(s.events[:0], name, data)
+	dst, info = s.encode(dst)
+	return dst, info, err
+}
+
+// Close says that the upstream's body has ended, and does for what is owed then
+// what Event does. Without Done, now or before, the stream broke off.
+func (s *Stream) Close(dst []byte) (out []byte, info StreamInfo) {
+	if s.ended {
+		return dst, StreamInfo{}
+	}
+	s.events = s.decoder.Close(s.events[:0])
+	return s.encode(dst)
+}
+
+// Usage returns the usage that the stream told last.
+func (s *Stream) Usage() Usage { return s.usage }
+
+// Finished reports whether the answer is whole: the stream told why it ended.
+func (s *Stream) Finished() bool { return s.finished }
+
+func (s *Stream) encode(dst []byte) (out []byte, info StreamInfo) {
+	for i := range s.events {
+		ev := &s.events[i]
+		switch ev.Kind {
+		case EventStart:
+			if ev.Created == 0 {
+				ev.Created = s.created
+			}
+		case EventPart:
+			info.Content = s.part(&ev.Part) || info.Content
+		case EventDelta:
+			info.Content = true
+			s.said = s.said || !s.refusing
+		case EventUsage:
+			s.usage = ev.Usage
+		case EventFinish:
+			s.finished, info.Content, info.Finish = true, true, true
+			info.Refusal = ev.End.Finish == FinishFilter && !s.said
+		case EventEnd:
+			s.ended, info.Done = true, true
+		case EventError:
+			s.ended, info.Fault = true, ev.Fault
+			return dst, info
+		case EventSignature, EventPartEnd, EventPing:
+		}
+		dst = s.encoder.Event(dst, ev)
+	}
+	return dst, info
+}
+
+// part notes that a part begins and reports whether there is something to see of
+// it without its pieces.
+func (s *Stream) part(p *Part) bool {
+	s.refusing = p.Kind == KindRefusal
+	visible := true
+	switch p.Kind {
+	case KindText, KindRefusal:
+		visible = false
+	case KindReasoning:
+		visible = p.Redacted
+	case KindImage, KindAudio, KindVideo, KindDocument, KindCall, KindResult:
+	}
+	s.said = s.said || visible
+	return visible
+}
