@@ -9,34 +9,79 @@ const (
 	EndpointChat
 	EndpointCompletions
 	EndpointEmbeddings
+
+	// The byte routes: bodies and answers that are passed on as they are, to
+	// deployments that serve them natively.
+	EndpointImageGenerations
+	EndpointImageEdits
+	EndpointImageVariations
+	EndpointTranscriptions
+	EndpointTranslations
+	EndpointSpeech
+	EndpointModerations
+	EndpointRerank
+
+	// The Responses protocol. What an upstream keeps of it (EndpointStored) is
+	// read, cancelled and deleted at its owner alone.
+	EndpointResponses
+	EndpointCompact
+	EndpointInputTokens
+	EndpointStored
 )
 
-// String returns the name that logs and decisions show.
+// endpointNames are the words of the paths, so that a name in a log leads to
+// its route.
+var endpointNames = [...]string{
+	EndpointNone:             "none",
+	EndpointChat:             "chat",
+	EndpointCompletions:      "completions",
+	EndpointEmbeddings:       "embeddings",
+	EndpointImageGenerations: "images_generations",
+	EndpointImageEdits:       "images_edits",
+	EndpointImageVariations:  "images_variations",
+	EndpointTranscriptions:   "audio_transcriptions",
+	EndpointTranslations:     "audio_translations",
+	EndpointSpeech:           "audio_speech",
+	EndpointModerations:      "moderations",
+	EndpointRerank:           "rerank",
+	EndpointResponses:        "responses",
+	EndpointCompact:          "responses_compact",
+	EndpointInputTokens:      "responses_input_tokens",
+	EndpointStored:           "responses_stored",
+}
+
+// String returns the name that logs and decisions show; "none" for no endpoint.
 func (e Endpoint) String() string {
-	switch e {
-	case EndpointChat:
-		return "chat"
-	case EndpointCompletions:
-		return "completions"
-	case EndpointEmbeddings:
-		return "embeddings"
-	case EndpointNone:
+	if int(e) < len(endpointNames) {
+		return endpointNames[e]
 	}
-	return "none"
+	return endpointNames[EndpointNone]
+}
+
+// EndpointByName returns the endpoint that configuration and logs call name.
+func EndpointByName(name string) (Endpoint, bool) {
+	for e, n := range endpointNames {
+		if n == name && Endpoint(e) != EndpointNone {
+			return Endpoint(e), true
+		}
+	}
+	return EndpointNone, false
 }
 
 // Family groups endpoints that share a session's affinity: what generates text
-// is one family, so that counting and generating find the same target.
+// is one family, so that counting and generating find the same target. Every
+// other endpoint is a family of its own, called by its name.
 func (e Endpoint) Family() string {
-	switch e {
-	case EndpointChat, EndpointCompletions:
+	if generating.Has(e) {
 		return "generate"
-	case EndpointEmbeddings:
-		return "embeddings"
-	case EndpointNone:
 	}
-	return "none"
+	return e.String()
 }
+
+// generating are the endpoints of the family that generates text, or counts what
+// that would take.
+var generating = EndpointSet(
+	EndpointChat, EndpointCompletions, EndpointResponses, EndpointCompact, EndpointInputTokens)
 
 // Endpoints is a set of endpoints.
 type Endpoints uint32

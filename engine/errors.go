@@ -60,6 +60,10 @@ type UpstreamError struct {
 	Header     map[string][]string // upstream headers that may pass on
 	Class      FailureClass
 	Committed  bool // part of the answer had been sent: report in band
+	// InBand are the events that end a committed stream in the words of its
+	// protocol, where the executor knows better how it stands than the server
+	// does; nil = the server's words.
+	InBand []byte
 }
 
 // Error returns status, code and message.

@@ -36,7 +36,7 @@ func (w *walk) pool(m *Model) []Candidate {
 		if locked != nil && (d.Provider != locked || (w.res.upstream != "" && d.UpstreamModel != w.res.upstream)) {
 			continue
 		}
-		if w.request.Owner != "" && d.ID != w.request.Owner {
+		if w.request.Owner != "" && !w.owns(m, d) {
 			continue
 		}
 		target := w.hasTarget && w.target.Deployment == d.ID
@@ -50,6 +50,17 @@ func (w *walk) pool(m *Model) []Candidate {
 	}
 	setTiers(pool)
 	return pool
+}
+
+// owns reports whether d can continue what the request's owner issued: it is the
+// owner, or the model is one that the owner does not serve and d is of the
+// owner's provider.
+func (w *walk) owns(m *Model, d *Deployment) bool {
+	if d.ID == w.request.Owner {
+		return true
+	}
+	owner := w.snapshot.all[w.request.Owner]
+	return owner != nil && owner.Model != m.Name && owner.Provider == d.Provider
 }
 
 // setTiers numbers the priorities of a pool: 0 is the highest.

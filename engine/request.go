@@ -25,7 +25,14 @@ type Request struct {
 	MaxTTFT          time.Duration // caller's cap on time to first token; 0 = none
 	MaxCost          int64         // caller's cap on the request's cost, nano-USD; 0 = none
 
-	Owner string // deployment id that issued what this request continues; "" = free
+	// Owner is the id of the deployment that issued what this request continues;
+	// "" = free. Of a model that the owner does not serve, its provider's
+	// deployments stand for it: one account keeps what all of them issued.
+	Owner string
+
+	// Async says that the request creates something that is fetched later. Once
+	// nobody can know whether an upstream has begun with it, it is not sent again.
+	Async bool
 
 	// Payload is what the executor sends: opaque to the engine and to rules.
 	Payload any

@@ -70,6 +70,7 @@ type Snapshot struct {
 	names     map[string]*Model // public names and aliases
 	providers map[string]*Provider
 	upstream  map[upstreamName]*Model // provider and upstream model name
+	all       map[string]*Deployment  // by id
 	refs      atomic.Int64            // 1 for being current + 1 per request; closed below 1
 	onClose   func()
 
@@ -90,6 +91,7 @@ func NewSnapshot(spec Spec, onClose func()) (*Snapshot, error) {
 		names:     make(map[string]*Model, len(spec.Models)),
 		providers: make(map[string]*Provider, len(spec.Providers)),
 		upstream:  make(map[upstreamName]*Model),
+		all:       make(map[string]*Deployment),
 		onClose:   onClose,
 	}
 	s.refs.Store(1)
@@ -120,7 +122,6 @@ func (s *Snapshot) indexProviders() (errs []error) {
 }
 
 func (s *Snapshot) indexModels() (errs []error) {
-	ids := make(map[string]string)
 	for _, m := range s.Models {
 		for _, n := range append([]string{m.Name}, m.Aliases...) {
 			if old := s.names[n]; old != nil {
@@ -130,10 +131,10 @@ func (s *Snapshot) indexModels() (errs []error) {
 			s.names[n] = m
 		}
 		for i, d := range m.Deployments {
-			if old, taken := ids[d.ID]; taken {
-				errs = append(errs, fmt.Errorf("models.%s.deployments[%d]: the id %q is taken in model %q", m.Name, i, d.ID, old))
+			if old, taken := s.all[d.ID]; taken {
+				errs = append(errs, fmt.Errorf("models.%s.deployments[%d]: the id %q is taken in model %q", m.Name, i, d.ID, old.Model))
 			}
-			ids[d.ID] = m.Name
+			s.all[d.ID] = d
 			d.hash = drawHash(d.ID)
 			if key := (upstreamName{d.Provider.ID, d.UpstreamModel}); s.upstream[key] == nil {
 				s.upstream[key] = m
@@ -173,6 +174,12 @@ func (s *Snapshot) Model(name string) (*Model, bool) {
 func (s *Snapshot) Provider(id string) (*Provider, bool) {
 	p, ok := s.providers[id]
 	return p, ok
+}
+
+// Deployment returns the deployment of that id.
+func (s *Snapshot) Deployment(id string) (*Deployment, bool) {
+	d, ok := s.all[id]
+	return d, ok
 }
 
 // acquire counts a request in; it fails when the snapshot is closed.

@@ -208,6 +208,29 @@ func TestFallbacks(t *testing.T) {
 			set:  func(w *world, r *engine.Request) { r.Owner = "b/m"; w.deployment("b/m").Enabled = false },
 			code: engine.CodeNoEligibleCandidate, skipped: 1,
 		},
+		{
+			name: "another model at the owner's account",
+			set: func(w *world, r *engine.Request) {
+				r.Owner = "b/o"
+				fail(w, engine.ClassServer, "b/m")
+			},
+			calls: []string{"b/m"}, code: "server",
+		},
+		{
+			name: "another model that the owner's account does not serve",
+			set:  func(_ *world, r *engine.Request) { r.Model, r.Owner = "o", "a/m" },
+			code: engine.CodeNoEligibleCandidate,
+		},
+		{
+			name: "an owner at another provider than the one asked for",
+			set:  func(_ *world, r *engine.Request) { r.Model, r.Owner = "a/m", "b/m" },
+			code: engine.CodeNoEligibleCandidate,
+		},
+		{
+			name: "an owner that is not configured any more",
+			set:  func(_ *world, r *engine.Request) { r.Owner = "gone/m" },
+			code: engine.CodeNoEligibleCandidate,
+		},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

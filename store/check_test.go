@@ -22,7 +22,8 @@ func TestCheck(t *testing.T) {
 		want  []string
 	}{
 		{"sound", func(string) error { return nil }, nil, []string{
-			"format: 1", "affinity: 4 segments, 1600 records", "circuits: 400 records", "cooldowns: 1 records", "statistics: 0 records", "  ok",
+			"format: 1", "affinity: 4 segments, 1600 records", "circuits: 400 records", "cooldowns: 1 records", "statistics: 0 records",
+			"quotas: 0 records", "owners: 0 records", "  ok",
 		}},
 		{"empty", cut(func(int) int { return 0 }), nil, []string{"0 bytes", "empty", "ok"}},
 		{"one meta page damaged", func(p string) error { return rewrite(p, flip(40)) }, nil, []string{"warning: meta page 0", "wrong checksum", "ok"}},

@@ -1,7 +1,7 @@
 // Package store keeps what the gateway must still know after a restart: which
-// target a session last used, cooldowns, open circuits and running statistics.
-// It keeps bytes: the owner of a record gives the bytes a meaning and a version
-// of their own.
+// target a session last used, cooldowns, open circuits, running statistics, used
+// quotas and who issued what. It keeps bytes: the owner of a record gives the
+// bytes a meaning and a version of their own.
 //
 // # What lives here
 //
@@ -10,10 +10,10 @@
 // (affinity.go, shard.go) answers from memory and is written behind as an
 // append-only log of packed segments (segment.go, affinity_log.go). A Table
 // (table.go, record.go) is a queue in front of a bucket: nothing is read back
-// but at start. cooldowns.go, circuits.go and statistics.go name the kinds; a
-// new kind is one such file and one row in kinds. open.go, pages.go and the
-// lock files decide whether a file may be used at all; check.go and compact.go
-// are the offline verbs.
+// but at start. cooldowns.go, circuits.go, statistics.go, quotas.go and owners.go
+// name the kinds; a new kind is one such file and one row in kinds. open.go,
+// pages.go and the lock files decide whether a file may be used at all; check.go
+// and compact.go are the offline verbs.
 //
 // # What never does
 //
@@ -23,7 +23,7 @@
 // # Durability
 //
 // A record of Cooldowns or Circuits is committed as soon as the one writer
-// goroutine is free; Statistics and affinity follow at the next flush
+// goroutine is free; Statistics, Quotas, Owners and affinity follow at the next flush
 // (Options.FlushEvery). A kill loses at most what was queued and not yet
 // committed. A commit is either whole or not there. When the disk refuses, the
 // gateway keeps answering from memory, the queue keeps the newest value of each

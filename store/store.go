@@ -25,8 +25,8 @@ type Options struct {
 	// LockTimeout is how long Open waits for another process to close the
 	// file. 0 means one second, more than two seconds mean two.
 	LockTimeout time.Duration
-	// FlushEvery is the longest time that affinity and statistics wait to be
-	// written. 0 means 100 ms.
+	// FlushEvery is the longest time that affinity, statistics, quotas and owners
+	// wait to be written. 0 means 100 ms.
 	FlushEvery time.Duration
 	// MaxSessions is how many sessions are kept; beyond it the ones that expire
 	// first are forgotten. 0 means 2,000,000. One takes about 100 bytes.

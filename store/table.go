@@ -34,7 +34,7 @@ type kind struct {
 }
 
 // kinds are all tables of the file. The names are for ever.
-var kinds = []kind{cooldowns, circuits, statistics}
+var kinds = []kind{cooldowns, circuits, statistics, quotas, owners}
 
 // Table is a set of small records, each under an id, with an expiry. It keeps no
 // copy of what is written: the owner holds its state in memory, puts each change

@@ -20,6 +20,7 @@ func TestTableKinds(t *testing.T) {
 	s := mustOpen(t, dir, Options{})
 	tables := map[string]func(*Store) *Table{
 		"cooldowns": (*Store).Cooldowns, "circuits": (*Store).Circuits, "statistics": (*Store).Statistics,
+		"quotas": (*Store).Quotas, "owners": (*Store).Owners,
 	}
 	if len(tables) != len(kinds) {
 		t.Errorf("%d kinds, this test knows %d", len(kinds), len(tables))

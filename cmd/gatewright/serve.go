@@ -90,7 +90,9 @@ func serve(c *cobra.Command, load app.Loader, o serveOptions) error {
 	if o.quiet {
 		options.Logger = quietLogger(c.ErrOrStderr())
 	} else {
-		options.Logger, options.Log = app.NewLogger(c.ErrOrStderr(), file.Log)
+		lines := app.NewLogBuffer(c.ErrOrStderr())
+		defer lines.Flush()
+		options.Logger, options.Log = app.NewLogger(lines, file.Log)
 	}
 	return app.Run(c.Context(), options)
 }

@@ -14,6 +14,7 @@ import (
 	"gatewright/engine"
 	"gatewright/internal/config"
 	"gatewright/internal/meter"
+	"gatewright/internal/owner"
 	"gatewright/internal/provider"
 	"gatewright/internal/provider/health"
 	"gatewright/internal/server"
@@ -44,6 +45,7 @@ type App struct {
 
 	store      *store.Store
 	tracker    *health.Tracker
+	owners     *owner.Registry
 	clients    *clients
 	dispatcher *provider.Dispatcher
 	recorder   *meter.Recorder
@@ -68,6 +70,7 @@ func Check(file *config.File) error {
 // Run starts the gateway, serves until ctx ends, lets running requests finish,
 // and closes everything. The error is nil after an orderly end.
 func Run(ctx context.Context, o Options) error {
+	tuneGC()
 	hangup, stop := catchHangup()
 	defer stop()
 	a, err := start(ctx, o)
@@ -101,10 +104,13 @@ func start(ctx context.Context, o Options) (a *App, err error) {
 	}
 	a.tracker, err = health.New(health.Options{
 		Clock: time.Now, Logger: o.Logger,
-		Cooldowns: a.store.Cooldowns(), Circuits: a.store.Circuits(), Statistics: a.store.Statistics(),
+		Cooldowns: a.store.Cooldowns(), Circuits: a.store.Circuits(), Statistics: a.store.Statistics(), Quotas: a.store.Quotas(),
 	})
 	if err != nil {
-		return a, fmt.Errorf("load circuits and cooldowns: %w", err)
+		return a, fmt.Errorf("load what is known of deployments: %w", err)
+	}
+	if a.owners, err = owner.New(owner.Options{Table: a.store.Owners(), Logger: o.Logger}); err != nil {
+		return a, err
 	}
 	snapshot, used, err := a.build(o.File)
 	if err != nil {
@@ -114,8 +120,10 @@ func start(ctx context.Context, o Options) (a *App, err error) {
 	a.recorder = meter.New(meter.Options{Logger: o.Logger, Status: server.StatusOf}) //nolint:contextcheck // lives until close, not until ctx ends
 	a.engine = engine.New(snapshot, a.tracker, affinity{a.store.Affinity()}, a.dispatcher, record(a.recorder, o.Recorder))
 	a.server = server.New(server.Options{ //nolint:contextcheck // lives until it is shut down
-		Engine: a.engine, Logger: o.Logger, Rooms: []server.Room{openai.New()},
-		SessionSecret: [32]byte(secret), Ready: a.store.Err,
+		Engine: a.engine, Logger: o.Logger, Rooms: []server.Room{openai.New(), openai.NewResponses(a.owners)},
+		SessionSecret: [32]byte(secret),
+		// Ready is left out: a disk that refuses writes must not take a gateway out
+		// of service that goes on from memory. The log tells of it.
 	})
 	a.apply(ctx, o.File, snapshot, used)
 	return a, nil

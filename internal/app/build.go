@@ -118,7 +118,7 @@ func (b *builder) deployment(r *config.Resolved) (*engine.Deployment, error) {
 		Price:     price(r),
 		Context:   orZero(r.Limit.Context),
 		MaxOutput: orZero(r.Limit.Output),
-		Endpoints: endpoints(r.Mode),
+		Endpoints: endpoints(r),
 		Timeouts: engine.Timeouts{
 			Connect: r.Timeouts.Connect, FirstToken: r.Timeouts.FirstToken, Idle: r.Timeouts.Idle, Answer: r.Timeouts.Answer,
 		},
@@ -173,18 +173,4 @@ func capabilities(r *config.Resolved) (has, known engine.Capabilities) {
 		return has, engine.AllCapabilities
 	}
 	return has, has
-}
-
-// endpoints are what a deployment can be asked for. A model that is not listed
-// may be anything: its upstream will say.
-func endpoints(mode catalog.Mode) engine.Endpoints {
-	switch mode {
-	case catalog.ModeEmbedding:
-		return engine.EndpointSet(engine.EndpointEmbeddings)
-	case catalog.ModeChat:
-		return engine.EndpointSet(engine.EndpointChat, engine.EndpointCompletions)
-	case catalog.ModeResponses, catalog.ModeMedia:
-		return 0
-	}
-	return engine.EndpointSet(engine.EndpointChat, engine.EndpointCompletions, engine.EndpointEmbeddings)
 }

@@ -121,6 +121,43 @@ func TestBuild(t *testing.T) {
 	}
 }
 
+// TestEndpoints: what the catalog knows decides, and what it does not know may
+// be asked for anything.
+func TestEndpoints(t *testing.T) {
+	s := buildSnapshot(t, `
+providers:
+  maker: {preset: openai, api_key: "${A}"}
+  local: {protocol: openai, base_url: "http://127.0.0.1:1/v1", auth: none}
+models:
+  chat: {deployments: [{provider: maker, upstream_model: gpt-4.1-mini}]}
+  vectors: {deployments: [{provider: maker, upstream_model: text-embedding-3-small}]}
+  ears: {deployments: [{provider: maker, upstream_model: gpt-4o-transcribe}]}
+  judge: {deployments: [{provider: maker, upstream_model: omni-moderation-latest}]}
+  ranker: {deployments: [{provider: local, upstream_model: rerank-v3.5}]}
+`)
+	const (
+		text    = "chat completions"
+		vectors = "embeddings"
+		media   = "images_generations images_edits images_variations audio_transcriptions audio_translations audio_speech"
+		all     = text + " " + vectors + " " + media + " moderations rerank"
+	)
+	for model, want := range map[string]string{"chat": text, "vectors": vectors, "ears": media, "judge": all, "ranker": all} {
+		m, ok := s.Model(model)
+		if !ok {
+			t.Fatalf("there is no model %q", model)
+		}
+		var got []string
+		for e := engine.EndpointChat; e <= engine.EndpointRerank; e++ {
+			if m.Deployments[0].Endpoints.Has(e) {
+				got = append(got, e.String())
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s serves %q, want %q", model, strings.Join(got, " "), want)
+		}
+	}
+}
+
 func TestBuildNamesWhatCannotBeCalled(t *testing.T) {
 	file := parse(t, complete)
 	file.Providers[0].APIKeys[0] = config.NewSecret("one\nzebra")

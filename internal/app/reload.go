@@ -88,6 +88,7 @@ func (a *App) apply(ctx context.Context, file *config.File, snapshot *engine.Sna
 		a.logSettings.Set(file.Log)
 	}
 	a.dispatcher.SetRetryBudget(retryBudget(file))
+	a.tracker.Configure(quotas(file))
 	a.engine.Swap(snapshot) // at the start it is current already
 	a.file.Store(file)
 	a.clients.keep(used)
@@ -117,7 +118,7 @@ func (a *App) warnFixed(ctx context.Context, file *config.File) {
 
 // build makes a snapshot of a file. used are the clients that it needs.
 func (a *App) build(file *config.File) (s *engine.Snapshot, used map[clientKey]bool, err error) {
-	b := &builder{file: file, targets: newTargets(file, a.clients)}
+	b := &builder{file: file, targets: newTargets(file, a.clients, a.owners)}
 	spec, err := b.spec(a.generation.Add(1))
 	if err != nil {
 		return nil, nil, err

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"gatewright/internal/config"
+	"gatewright/internal/owner"
 	"gatewright/internal/provider"
 	"gatewright/internal/provider/openai"
 )
@@ -15,15 +16,20 @@ import (
 type targets struct {
 	file    *config.File
 	clients *clients
+	issues  openai.Issues // nil = nothing is remembered
 	keys    map[string]*provider.Keyring
 	used    map[clientKey]bool
 }
 
-func newTargets(file *config.File, pool *clients) *targets {
-	return &targets{
+func newTargets(file *config.File, pool *clients, owners *owner.Registry) *targets {
+	t := &targets{
 		file: file, clients: pool,
 		keys: make(map[string]*provider.Keyring), used: make(map[clientKey]bool),
 	}
+	if owners != nil {
+		t.issues = owners
+	}
+	return t
 }
 
 // target returns how a deployment is called.
@@ -45,7 +51,7 @@ func (t *targets) target(r *config.Resolved) (*provider.Target, error) {
 	adapter, err := openai.New(openai.Config{
 		BaseURL: p.Upstream.BaseURL, Model: r.UpstreamModel, Keys: keys, Header: header,
 		Client: t.clients.get(k), DeploymentPaths: p.Upstream.DeploymentPaths, APIVersion: p.Upstream.APIVersion,
-		IncludeUsage: p.Upstream.IncludeUsage, AnswerLimit: t.file.Limits.Answer,
+		IncludeUsage: p.Upstream.IncludeUsage, AnswerLimit: t.file.Limits.Answer, Issues: t.issues,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("provider %q: %w", p.ID, err)

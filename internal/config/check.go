@@ -90,6 +90,7 @@ func (c *checker) run() {
 	c.checkFallbacks()
 	c.checkStrategies()
 	c.checkRouter()
+	c.checkQuotas()
 	c.checkKeys()
 	c.checkSession()
 	if c.f.DataDir == "" {

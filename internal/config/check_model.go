@@ -72,6 +72,7 @@ func (c *checker) checkDeployments(m *Model, at path) {
 		c.upstreams[served{d.Provider, d.UpstreamModel}] = true
 		c.deploymentID(m, d, inner)
 		c.references(d.Capabilities, "capability", &capabilitySet, inner.key("capabilities"))
+		c.checkEndpoints(d.Endpoints, inner.key("endpoints"))
 		c.checkSale(d.Sale, inner.key("sale"))
 	}
 }

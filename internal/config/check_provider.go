@@ -21,6 +21,7 @@ func (c *checker) checkProviders() {
 			c.credentials(p, pre, at)
 		}
 		c.checkHeaders(p, at)
+		c.checkEndpoints(p.Endpoints, at.key("endpoints"))
 		if p.SupplyTier == "" {
 			p.SupplyTier = officialTier
 		}
@@ -76,7 +77,7 @@ func (c *checker) presetOf(p *Provider, at path) (Preset, bool) {
 func (c *checker) upstream(p *Provider, pre Preset, at path) {
 	up := Upstream{
 		Protocol: pre.Protocol, BaseURL: pre.BaseURL, Auth: pre.Auth, AuthHeader: pre.AuthHeader,
-		IncludeUsage: pre.IncludeUsage, Catalog: pre.Catalog,
+		IncludeUsage: pre.IncludeUsage, Catalog: pre.Catalog, Responses: pre.Responses,
 	}
 	azure := pre.Name == azurePreset
 	if azure {
@@ -99,8 +100,8 @@ func (c *checker) upstream(p *Provider, pre Preset, at path) {
 		if version != "" && p.APIVersion == "" {
 			up.APIVersion = version
 		}
-		if up.Catalog == "" {
-			up.Catalog = catalogOf(base)
+		if known, ok := presetAt(base); ok && up.Catalog == "" && known.Catalog != "" {
+			up.Catalog, up.Responses = known.Catalog, known.Responses
 		}
 	case up.BaseURL == "" && !c.broken(urlAt) && !c.broken(at.key("resource")):
 		fix := "write base_url: https://host/v1"
@@ -140,19 +141,19 @@ func (c *checker) azure(p *Provider, up *Upstream, at path) {
 	}
 }
 
-// catalogOf returns the kind in the catalog of an address that belongs to a
-// preset, "" if it belongs to none.
-func catalogOf(base string) string {
+// presetAt returns the preset of the maker whose API an address belongs to,
+// whatever the path.
+func presetAt(base string) (Preset, bool) {
 	u, err := url.Parse(base)
 	if err != nil {
-		return ""
+		return Preset{}, false
 	}
 	for _, pre := range presets {
 		if known, err := url.Parse(pre.BaseURL); err == nil && known.Host != "" && known.Host == u.Host {
-			return pre.Catalog
+			return pre, true
 		}
 	}
-	return ""
+	return Preset{}, false
 }
 
 // credentials gathers the credentials of a provider and how they are sent.

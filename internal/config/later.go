@@ -16,7 +16,6 @@ var laterNames = map[reflect.Type]map[string]bool{
 		"telemetry": true, "policies": true, "bindings": true, "orgs": true, "teams": true,
 		"templates": true, "decisions": true, "prices": true, "admin": true,
 	},
-	reflect.TypeFor[Provider]():   {"quota_windows": true},
 	reflect.TypeFor[Deployment](): {"no_system_role": true},
 	reflect.TypeFor[Key]():        {"team": true, "budget": true, "rate": true, "price_multiplier": true},
 }

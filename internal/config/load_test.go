@@ -50,7 +50,7 @@ func TestDefaults(t *testing.T) {
 			ID: "openai", Preset: "openai", Protocol: "openai", BaseURL: "https://api.openai.com/v1",
 			APIKeys: []Secret{NewSecret(testEnv["OPENAI_API_KEY"])},
 			Enabled: true, Weight: 1, SupplyTier: "official",
-			Upstream: Upstream{Protocol: "openai", BaseURL: "https://api.openai.com/v1", IncludeUsage: true, Catalog: "openai"},
+			Upstream: Upstream{Protocol: "openai", BaseURL: "https://api.openai.com/v1", IncludeUsage: true, Catalog: "openai", Responses: allResponses},
 		}},
 		Models: []Model{{
 			Name: "gpt-4o",
@@ -81,15 +81,21 @@ func TestComplete(t *testing.T) {
 			APIKey: NewSecret(testEnv["A_KEY"]), APIKeys: []Secret{NewSecret(testEnv["A_KEY"])},
 			Headers: map[string]Secret{"X-Team": NewSecret("llm")}, Enabled: true, Weight: 1000,
 			SupplyTier: "official", Region: "eu", Tags: map[string]string{"zdr": "yes"},
-			Timeouts: CallTimeouts{Connect: 5 * time.Second, FirstToken: 30 * time.Second, Idle: 45 * time.Second, Answer: 5 * time.Minute},
+			Endpoints: []string{"chat", "completions", "embeddings", "responses"},
+			Timeouts:  CallTimeouts{Connect: 5 * time.Second, FirstToken: 30 * time.Second, Idle: 45 * time.Second, Answer: 5 * time.Minute},
+			QuotaWindows: []QuotaWindow{{
+				Name: "weekly", Period: 7 * 24 * time.Hour, Unit: QuotaTokens, Limit: 50_000_000, Covers: []string{"model-*", "!model-x*"},
+			}},
 			Upstream: Upstream{Protocol: "openai", BaseURL: "https://a.example/v1", IncludeUsage: true},
 		}},
 		{"several keys", len(f.Providers[1].APIKeys), 2},
 		{"azure", f.Providers[4].Upstream, Upstream{
 			Protocol: "openai", BaseURL: "https://corp-eu.openai.azure.com", Auth: AuthHeader, AuthHeader: "api-key",
-			APIVersion: "2025-01-01-preview", DeploymentPaths: true, IncludeUsage: true, Catalog: "azure",
+			APIVersion: "2025-01-01-preview", DeploymentPaths: true, IncludeUsage: true, Catalog: "azure", Responses: azureResponses,
 		}},
-		{"local server", f.Providers[5].Upstream, Upstream{Protocol: "openai", BaseURL: "http://127.0.0.1:11434/v1", Auth: AuthNone, IncludeUsage: true}},
+		{"local server", f.Providers[5].Upstream, Upstream{
+			Protocol: "openai", BaseURL: "http://127.0.0.1:11434/v1", Auth: AuthNone, IncludeUsage: true, Responses: someResponses,
+		}},
 		{"no credential", f.Providers[6].Upstream.Auth, AuthNone},
 		{"model", f.Models[0], Model{
 			Name: "model-m", Aliases: []string{"m", "llama3.1:70b"},
@@ -103,6 +109,7 @@ func TestComplete(t *testing.T) {
 					},
 					Limit:        Limit{Context: new(int64(128000)), Output: new(int64(16384))},
 					Capabilities: []string{"tools", "vision", "json_schema"},
+					Endpoints:    []string{"chat", "responses", "responses_input_tokens"},
 					Sale: &Sale{
 						Multiplier: 800_000,
 						From:       time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC), Until: time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC),
@@ -331,6 +338,7 @@ func TestAzureAddresses(t *testing.T) {
 	} {
 		p, _ := f.Provider(id)
 		want.Protocol, want.Auth, want.AuthHeader, want.IncludeUsage, want.Catalog = "openai", AuthHeader, "api-key", true, "azure"
+		want.Responses = azureResponses
 		if d := cmp.Diff(want, p.Upstream); d != "" {
 			t.Errorf("%s (-want +got):\n%s", id, d)
 		}

@@ -50,6 +50,9 @@ type Deployment struct {
 	// Capabilities are the abilities, all of them; without the list those of the
 	// catalog.
 	Capabilities []string `config:"capabilities"`
+	// Endpoints are what the deployment serves, all of it; without the list what
+	// the provider serves and the catalog knows of the model.
+	Endpoints []string `config:"endpoints"`
 	// Sale is a promotion on the price.
 	Sale *Sale `config:"sale"`
 	// Timeouts are the waits of calls to the deployment.

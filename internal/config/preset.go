@@ -31,6 +31,8 @@ type Preset struct {
 	IncludeUsage bool   // stream_options.include_usage is understood
 	SupplyTier   string
 	Catalog      string // kind in the catalog; "" = its models are not listed
+	// Responses are the endpoints of the Responses protocol that it has.
+	Responses []string
 }
 
 // azurePreset is the one preset that needs more than a base URL.
@@ -40,26 +42,34 @@ const (
 	azureAPIVersion = "2024-10-21"
 )
 
+// The endpoints of Responses as they are served: all of them, what Azure has of
+// them, and the creation of answers with whatever is kept of these.
+var (
+	allResponses   = []string{endpointResponses, endpointCompact, endpointInputTokens}
+	azureResponses = []string{endpointResponses, endpointCompact}
+	someResponses  = []string{endpointResponses}
+)
+
 // presets are in the order of the documentation. Anthropic and Gemini are
 // called at their OpenAI-compatible endpoints. Mistral refuses
 // stream_options.include_usage (422) and sends usage unasked.
 var presets = []Preset{
-	{Name: "openai", BaseURL: "https://api.openai.com/v1", EnvKey: "OPENAI_API_KEY", IncludeUsage: true, Catalog: "openai"},
+	{Name: "openai", BaseURL: "https://api.openai.com/v1", EnvKey: "OPENAI_API_KEY", IncludeUsage: true, Catalog: "openai", Responses: allResponses},
 	{Name: "anthropic", BaseURL: "https://api.anthropic.com/v1", EnvKey: "ANTHROPIC_API_KEY", IncludeUsage: true, Catalog: "anthropic"},
 	{Name: "gemini", BaseURL: "https://generativelanguage.googleapis.com/v1beta/openai", EnvKey: "GEMINI_API_KEY", IncludeUsage: true, Catalog: "gemini"},
-	{Name: "openrouter", BaseURL: "https://openrouter.ai/api/v1", EnvKey: "OPENROUTER_API_KEY", IncludeUsage: true, Catalog: "openrouter"},
-	{Name: "groq", BaseURL: "https://api.groq.com/openai/v1", EnvKey: "GROQ_API_KEY", IncludeUsage: true, Catalog: "groq"},
+	{Name: "openrouter", BaseURL: "https://openrouter.ai/api/v1", EnvKey: "OPENROUTER_API_KEY", IncludeUsage: true, Catalog: "openrouter", Responses: someResponses},
+	{Name: "groq", BaseURL: "https://api.groq.com/openai/v1", EnvKey: "GROQ_API_KEY", IncludeUsage: true, Catalog: "groq", Responses: someResponses},
 	{Name: "mistral", BaseURL: "https://api.mistral.ai/v1", EnvKey: "MISTRAL_API_KEY", Catalog: "mistral"},
-	{Name: "deepseek", BaseURL: "https://api.deepseek.com", EnvKey: "DEEPSEEK_API_KEY", IncludeUsage: true, Catalog: "deepseek"},
+	{Name: "deepseek", BaseURL: "https://api.deepseek.com", EnvKey: "DEEPSEEK_API_KEY", IncludeUsage: true, Catalog: "deepseek", Responses: someResponses},
 	{Name: "moonshot", BaseURL: "https://api.moonshot.ai/v1", EnvKey: "MOONSHOT_API_KEY", IncludeUsage: true, Catalog: "moonshot"},
 	{Name: "qwen", BaseURL: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1", EnvKey: "DASHSCOPE_API_KEY", IncludeUsage: true, Catalog: "qwen"},
-	{Name: "xai", BaseURL: "https://api.x.ai/v1", EnvKey: "XAI_API_KEY", IncludeUsage: true, Catalog: "xai"},
+	{Name: "xai", BaseURL: "https://api.x.ai/v1", EnvKey: "XAI_API_KEY", IncludeUsage: true, Catalog: "xai", Responses: someResponses},
 	{Name: "together", BaseURL: "https://api.together.xyz/v1", EnvKey: "TOGETHER_API_KEY", IncludeUsage: true, Catalog: "together"},
-	{Name: "ollama", BaseURL: "http://127.0.0.1:11434/v1", Auth: AuthNone, IncludeUsage: true},
-	{Name: "vllm", BaseURL: "http://127.0.0.1:8000/v1", Auth: AuthNone, IncludeUsage: true},
+	{Name: "ollama", BaseURL: "http://127.0.0.1:11434/v1", Auth: AuthNone, IncludeUsage: true, Responses: someResponses},
+	{Name: "vllm", BaseURL: "http://127.0.0.1:8000/v1", Auth: AuthNone, IncludeUsage: true, Responses: someResponses},
 	{
 		Name: azurePreset, Auth: AuthHeader, AuthHeader: "api-key", EnvKey: "AZURE_OPENAI_API_KEY",
-		IncludeUsage: true, Catalog: "azure",
+		IncludeUsage: true, Catalog: "azure", Responses: azureResponses,
 	},
 }
 

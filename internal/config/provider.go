@@ -43,8 +43,15 @@ type Provider struct {
 	Region string `config:"region"`
 	// Tags are labels for policies.
 	Tags map[string]string `config:"tags"`
+	// Endpoints are what the provider serves, of its deployments those that the
+	// catalog does not know as others; without the list everything but Responses,
+	// which is served where the preset says so.
+	Endpoints []string `config:"endpoints"`
 	// Timeouts are the waits of calls to the provider.
 	Timeouts CallTimeouts `config:"timeouts"`
+	// QuotaWindows are limits of the account, which the gateway counts by itself,
+	// beside those that the provider reports with its answers.
+	QuotaWindows []QuotaWindow `config:"quota_windows"`
 
 	// Upstream is how the provider is called: preset and fields above together.
 	Upstream Upstream
@@ -65,6 +72,9 @@ type Upstream struct {
 	IncludeUsage bool
 	// Catalog is the kind to look models up by in the catalog; "" = none.
 	Catalog string
+	// Responses are the endpoints of the Responses protocol that the API is known
+	// to have.
+	Responses []string
 }
 
 // HasCredential reports whether the provider can be called: it has a

@@ -33,6 +33,7 @@ type Resolved struct {
 	CapabilitiesKnown bool
 	Reasoning         bool
 	Mode              catalog.Mode // "" = not in the catalog
+	Endpoints         []string     // all that are served; nil = not said
 
 	Sale *Sale // nil = none
 
@@ -80,7 +81,7 @@ func (f *File) resolve(m *Model, d *Deployment, p *Provider, route *ModelRoute, 
 			Output:  given(d.Limit.Output, over.Limit.Output, entry.MaxOutput),
 		},
 		Capabilities: slices.Clone(d.Capabilities), CapabilitiesKnown: d.Capabilities != nil,
-		Mode: entry.Mode, Sale: d.Sale,
+		Mode: entry.Mode, Endpoints: d.Endpoints, Sale: d.Sale,
 	}
 	if d.Capabilities == nil {
 		r.Capabilities, r.CapabilitiesKnown = slices.Clone(entry.Capabilities), entry.CapabilitiesKnown

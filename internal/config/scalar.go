@@ -54,6 +54,9 @@ var forms = map[string]form{
 		wants: "an amount in US dollars such as 2.50", number: true, decimal: 9, count: func(s string) (int64, error) { return decimal(s, 9) },
 		schema: map[string]any{"type": "number", "minimum": 0},
 	},
+	"amount": { // read as the unit beside it says
+		wants: "a number", number: true, schema: map[string]any{"type": "number", "minimum": 0},
+	},
 	"share": {
 		wants: "a share such as 0.2 or 20%", text: true, number: true, count: share, decimal: 6,
 		schema: map[string]any{"type": []any{"string", "number"}, "pattern": `^([0-9.]+ *%|.*\$\{.*)$`},

@@ -25,6 +25,8 @@ type attempt struct {
 	out       output
 	watch     watch
 	live      bool          // committed: part of the answer has been handed to the sink
+	streamed  bool          // the answer is handed on as it comes
+	status    int           // of the answer to the client; 0 = there is none
 	committed time.Duration // when, since the start
 	complete  time.Duration // when a stream had its last finish reason; 0 = it has not
 	class     engine.FailureClass
@@ -42,9 +44,22 @@ func newAttempt(w *walk, plan *engine.Plan, c *engine.Candidate, call *health.Ca
 	a.watch.out = &a.out
 	a.call = Call{
 		Request: w.request, Deployment: c.Deployment, PublicModel: plan.Name(),
-		Clock: d.clock, Waiting: a.waiting,
+		Clock: d.clock, Waiting: a.waiting, Again: a.again,
 	}
 	return a
+}
+
+// again decides whether a request that was lost on a closed connection is sent
+// once more, and pays for it.
+func (a *attempt) again() bool {
+	d := a.walk.dispatcher
+	if !d.bucket.take(d.clock()) {
+		d.denied.Add(1)
+		a.addNote("not sent again on a new connection: the retry budget is used up")
+		return false
+	}
+	d.repeats.Add(1)
+	return true
 }
 
 // run makes the call and brings its answer to the client. Of a failure it says
@@ -60,9 +75,12 @@ func (a *attempt) run(ctx context.Context) (f *Failure, s step) {
 	}()
 	a.watch.bound(a.limit())
 	resp, err := a.do(callCtx)
+	if seen := &a.call.Seen; !seen.At.IsZero() {
+		a.health.Answered(seen.Status, seen.Header, seen.At)
+	}
 	if err == nil {
 		defer resp.Release()
-		if resp.Stream != nil {
+		if a.streamed = resp.Stream != nil; a.streamed {
 			f = a.stream(ctx, callCtx, resp)
 		} else {
 			f = a.whole(ctx, resp)
@@ -78,16 +96,24 @@ func (a *attempt) run(ctx context.Context) (f *Failure, s step) {
 // limit returns the wait for an answer, or for the first content of a stream,
 // and why it ends. The request's deadline may come first.
 func (a *attempt) limit() (time.Duration, error) {
+	r := a.walk.request
 	limit, cause := firstOf(a.candidate.Timeouts.Answer, defaultAnswer), errAnswer
-	if a.walk.request.Stream {
+	if r.Stream && (!image(r.Endpoint) || a.candidate.Timeouts.FirstToken > 0) {
 		limit, cause = firstOf(a.candidate.Timeouts.FirstToken, a.plan.Route.Retry.Timeout, defaultFirstToken), errFirstToken
 	}
-	if deadline := a.walk.request.Deadline; !deadline.IsZero() {
-		if left := deadline.Sub(a.out.began); left <= limit {
+	if !r.Deadline.IsZero() {
+		if left := r.Deadline.Sub(a.out.began); left <= limit {
 			return left, errDeadline
 		}
 	}
 	return limit, cause
+}
+
+// image reports whether the answer is an image. A stream of one shows it half
+// done if the client asks for that, else only when it is done: its first event
+// may take as long as the answer.
+func image(e engine.Endpoint) bool {
+	return e == engine.EndpointImageGenerations || e == engine.EndpointImageEdits || e == engine.EndpointImageVariations
 }
 
 // firstOf returns the first duration that is set.
@@ -160,8 +186,11 @@ func refusal() *Failure {
 func (a *attempt) commit(resp *Response) error {
 	dep := a.candidate.Deployment
 	a.live, a.committed = true, a.out.elapsed()
+	if a.status = resp.Status; a.status == 0 {
+		a.status = http.StatusOK
+	}
 	return a.out.commit(engine.Answer{
-		Status: http.StatusOK, Header: resp.Header, Deployment: dep, Model: a.plan.Name(),
+		Status: a.status, Header: resp.Header, Deployment: dep, Model: a.plan.Name(),
 		Attempts: a.plan.Attempts() + 1, Usage: resp.Usage, Cost: dep.Cost(resp.Usage, a.walk.request.Now),
 	})
 }
@@ -187,14 +216,10 @@ func (a *attempt) clientGone(cause error) {
 
 // result is how a request ends whose answer began to reach the client.
 func (a *attempt) result() engine.Result {
-	r := engine.Result{
-		Deployment: a.candidate.ID, Model: a.plan.Name(), Usage: a.usage,
+	return engine.Result{
+		Deployment: a.candidate.ID, Model: a.plan.Name(), Usage: a.usage, Status: a.status,
 		Cost: a.candidate.Cost(a.usage, a.walk.request.Now),
 	}
-	if a.live {
-		r.Status = http.StatusOK
-	}
-	return r
 }
 
 // failed sorts out why a call failed before its answer was committed.
@@ -215,6 +240,9 @@ func (a *attempt) failed(ctx, callCtx context.Context, err error) (*Failure, ste
 	}
 	a.class, a.evidence, a.cooldown, a.message = f.Class, f.Class, f.Cooldown, f.Message
 	switch rule := f.Class.Rule(); {
+	case a.walk.request.Async && a.unknown(f):
+		a.addNote("not sent again: the upstream may have begun with it")
+		return f, stepOver
 	case rule.Next:
 		return f, stepNext
 	case rule.Chain != engine.ChainNone:
@@ -222,6 +250,24 @@ func (a *attempt) failed(ctx, callCtx context.Context, err error) (*Failure, ste
 	}
 	return f, stepOver
 }
+
+// unknown reports whether nobody can know what became of the call: the upstream
+// may have got the request, and has not said itself that it did not take it.
+func (a *attempt) unknown(f *Failure) bool {
+	switch status := a.call.Seen.Status; {
+	case status == 0:
+		return a.call.Reached
+	case status < http.StatusBadRequest:
+		return f.Status == 0 // no error stood in the answer
+	case status == http.StatusBadGateway, status == http.StatusGatewayTimeout:
+		return true // said by somebody in between
+	default:
+		return status >= firstEdge && status <= lastEdge
+	}
+}
+
+// The statuses that a content delivery network gives for a server behind it.
+const firstEdge, lastEdge = 520, 527
 
 // failure makes a Failure of any error.
 func (a *attempt) failure(callCtx context.Context, err error) *Failure {
@@ -253,10 +299,23 @@ func (a *attempt) end() {
 		Class: a.evidence, Cooldown: a.cooldown, Policy: a.plan.Route.Retry,
 		Duration: a.took(), Usage: a.usage, Stream: a.walk.request.Stream, Now: a.walk.dispatcher.clock(),
 	}
+	if a.live {
+		o.Stream = a.streamed
+	}
 	if o.Stream && a.live {
 		o.TTFT = a.committed
 	}
+	if !a.timed() {
+		o.Stream, o.TTFT, o.Duration = false, 0, 0
+	}
 	a.health.End(o)
+}
+
+// timed reports whether the call says how fast the deployment answers: counting,
+// fetching and ordering for later do not.
+func (a *attempt) timed() bool {
+	r := a.walk.request
+	return r.Endpoint != engine.EndpointInputTokens && r.Endpoint != engine.EndpointStored && !r.Async
 }
 
 // took is how long the answer took: of a stream without the wait for its formal
@@ -276,7 +335,7 @@ func (a *attempt) record() {
 		first = seen.Sub(a.out.began)
 	}
 	waited := took
-	if a.live && !a.walk.request.Stream {
+	if a.live && !a.streamed {
 		waited = a.committed // the rest is the client taking the answer
 	}
 	a.plan.AddUpstream(waited)

@@ -33,6 +33,10 @@ const (
 	// staleWithin is how soon a connection that the upstream had already closed
 	// shows it: one round trip. What breaks later had a server behind it.
 	staleWithin = time.Second
+	// A request of a coding agent's usual size goes out in one write, and an
+	// answer comes in with few reads. Each connection keeps both buffers.
+	writeBuffer = 16 << 10
+	readBuffer  = 8 << 10
 )
 
 // ClientOptions say how connections to a provider are made. Zero fields have
@@ -79,6 +83,8 @@ func newTransport(o ClientOptions) *http.Transport {
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true,
 		MaxIdleConnsPerHost:    o.IdlePerHost,
+		WriteBufferSize:        writeBuffer,
+		ReadBufferSize:         readBuffer,
 		IdleConnTimeout:        idleTimeout,
 		MaxResponseHeaderBytes: maxHeaderBytes,
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingTimeout},
@@ -91,21 +97,48 @@ func (c *Client) Close() {
 	c.fresh.CloseIdleConnections()
 }
 
-// Post sends body to u and returns the answer once its headers are there. The
-// error is a *Failure, or the context's. u and header are only read, and must
-// not be written afterwards. The caller closes the answer's body.
+// Outgoing is one request to an upstream. Its URL, Header and Body are only
+// read, and must not be written afterwards.
+type Outgoing struct {
+	Method string // "" = POST
+	URL    *url.URL
+	Header http.Header
+	Body   *Body // nil = none
+	// Once says that the request must not reach the upstream twice: it goes on a
+	// connection of its own, which cannot have been closed before.
+	Once bool
+	// Again is asked before a request that went out on a closed connection is
+	// sent once more; nil = it may be.
+	Again func() bool
+	// Reached is set by Send: the upstream may have got the request, or a part of
+	// it.
+	Reached bool
+}
+
+// Post sends body to u: see Send.
+func (c *Client) Post(ctx context.Context, u *url.URL, header http.Header, body *Body) (*http.Response, error) {
+	return c.Send(ctx, &Outgoing{URL: u, Header: header, Body: body})
+}
+
+// Send makes a request and returns the answer once its headers are there. The
+// error is a *Failure, or the context's. The caller closes the answer's body.
 //
 // A call that fails because the upstream had closed a kept connection is sent
-// once more on a new one. That is no attempt of its own: as far as can be told the
-// upstream has not seen the first.
-func (c *Client) Post(ctx context.Context, u *url.URL, header http.Header, body *Body) (*http.Response, error) {
+// once more on a new one, if Again allows it. That is no attempt of its own: as
+// far as can be told the upstream has not seen the first.
+func (c *Client) Send(ctx context.Context, o *Outgoing) (*http.Response, error) {
+	via := c.pooled
+	if o.Once {
+		via = c.fresh
+	}
 	t := new(trip)
 	began := time.Now()
-	resp, err := t.send(ctx, c.pooled, u, header, body)
-	if err != nil && ctx.Err() == nil && t.stale(err) && time.Since(began) < staleWithin {
+	resp, err := t.send(ctx, via, o)
+	if err != nil && ctx.Err() == nil && t.stale(err) && time.Since(began) < staleWithin && (o.Again == nil || o.Again()) {
 		t = new(trip) // the first may still be written by its connection
-		resp, err = t.send(ctx, c.fresh, u, header, body)
+		resp, err = t.send(ctx, c.fresh, o)
 	}
+	o.Reached = t.connected.Load()
 	switch {
 	case err == nil:
 	case ctx.Err() != nil:
@@ -138,22 +171,31 @@ func refuseHead(resp *http.Response) *Failure {
 
 // trip is one way of a request to an upstream, as the transport reports it.
 type trip struct {
-	reused   atomic.Bool // the connection had served before
-	answered atomic.Bool // a byte of the answer has come
+	connected atomic.Bool // there is a connection
+	reused    atomic.Bool // the connection had served before
+	answered  atomic.Bool // a byte of the answer has come
 }
 
-func (t *trip) send(ctx context.Context, via *http.Transport, u *url.URL, header http.Header, body *Body) (*http.Response, error) {
+func (t *trip) send(ctx context.Context, via *http.Transport, o *Outgoing) (*http.Response, error) {
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GotConn:              func(info httptrace.GotConnInfo) { t.reused.Store(info.Reused) },
+		GotConn: func(info httptrace.GotConnInfo) {
+			t.reused.Store(info.Reused)
+			t.connected.Store(true)
+		},
 		GotFirstResponseByte: func() { t.answered.Store(true) },
 	})
-	req := (&http.Request{
-		Method: http.MethodPost, URL: u, Host: u.Host, Header: header,
+	req := &http.Request{
+		Method: o.Method, URL: o.URL, Host: o.URL.Host, Header: o.Header,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Body: body.Reader(), ContentLength: int64(body.Len()),
-		GetBody: func() (io.ReadCloser, error) { return body.Reader(), nil },
-	}).WithContext(ctx)
-	return via.RoundTrip(req)
+	}
+	if req.Method == "" {
+		req.Method = http.MethodPost
+	}
+	if body := o.Body; body != nil {
+		req.Body, req.ContentLength = body.Reader(), int64(body.Len())
+		req.GetBody = func() (io.ReadCloser, error) { return body.Reader(), nil }
+	}
+	return via.RoundTrip(req.WithContext(ctx))
 }
 
 // stale reports whether the upstream had closed a kept connection before the

@@ -27,7 +27,9 @@
 // for others. After the commit only silence is bounded: idle between two
 // events. A comment of the upstream is no event, before the commit and after
 // it: it shows that a connection lives, not that an answer grows. Time that a
-// slow client takes is not the upstream's. After the last finish reason the end
+// slow client takes is not the upstream's. A body that is no stream of events
+// (sound, say) must begin within answer, and is then bounded by silence like a
+// stream; nothing is put between its pieces. After the last finish reason the end
 // of the stream is awaited for one second and then supplied.
 //
 // Read dispatcher.go first, then walk.go, attempt.go and stream.go.

@@ -112,13 +112,19 @@ func (p *pump) commit() error {
 		return err
 	}
 	a.health.Committed(a.walk.dispatcher.clock(), a.committed)
-	a.move()
+	p.move()
 	return a.out.write(p.held.B)
 }
 
-// move bounds the silence of a stream that has been committed.
-func (a *attempt) move() {
-	a.watch.move(firstOf(a.candidate.Timeouts.Idle, defaultIdleLimit), a.walk.dispatcher.options.KeepAlive)
+// move bounds the silence of a stream that has been committed. A body that
+// holds no events is not kept alive: a comment would be part of it.
+func (p *pump) move() {
+	a := p.attempt
+	quiet := a.walk.dispatcher.options.KeepAlive
+	if p.resp.Raw {
+		quiet = never
+	}
+	a.watch.move(firstOf(a.candidate.Timeouts.Idle, defaultIdleLimit), quiet)
 }
 
 // finish notes whether every choice has its finish reason: then the end is due
@@ -132,7 +138,7 @@ func (p *pump) finish(finished bool) {
 		p.attempt.watch.bound(p.attempt.walk.dispatcher.options.FinishWait, errSettled)
 	} else {
 		p.attempt.complete = 0
-		p.attempt.move()
+		p.move()
 	}
 }
 
@@ -181,13 +187,17 @@ func (p *pump) empty(err error) *Failure {
 // truncated ends the walk: the answer broke after its beginning had gone out.
 func (p *pump) truncated(message string) *Failure {
 	a := p.attempt
-	_ = a.out.flush() // the client gets what there is; the error follows in band
+	_ = a.out.flush() // the client gets what there is; the error follows in band, or the connection breaks
 	f := &Failure{Class: engine.ClassTruncated, Message: message}
 	a.class, a.evidence, a.message = f.Class, f.Class, f.Message
 	a.usage = p.resp.Stream.Usage()
 	a.walk.result = a.result()
 	a.walk.result.Truncated = true
-	a.walk.err = f.upstreamError(0)
+	e := f.upstreamError(0)
+	if s, ok := p.resp.Stream.(Breaker); ok {
+		e.InBand = s.Broken(e)
+	}
+	a.walk.err = e
 	return nil
 }
 

@@ -41,8 +41,15 @@ type Call struct {
 	// by the goroutine that is in Next: what was handed out before is flushed
 	// then. It is never nil.
 	Waiting func()
+	// Again is for Outgoing: it charges the retry budget, because an upstream that
+	// resets kept connections after it has read the request looks like one that
+	// had closed them before. It may be nil.
+	Again func() bool
 	// Seen is filled in by the adapter once response headers are there.
 	Seen Seen
+	// Reached is set by the adapter when the upstream may have got the request,
+	// whatever came of it.
+	Reached bool
 }
 
 // Seen is what an upstream said before its body. The zero value is no answer.
@@ -50,6 +57,9 @@ type Seen struct {
 	Status    int
 	RequestID string // the upstream's name of the call, printable, bounded
 	At        time.Time
+	// Header is what was in it, for what it tells of rate limits and quotas; nil =
+	// nothing. It is only read.
+	Header http.Header
 }
 
 // Response is the good answer of an upstream. It is used by one goroutine.
@@ -66,6 +76,11 @@ type Response struct {
 	Refused bool
 	// Stream is the streamed answer; nil for a whole one.
 	Stream Stream
+	// Raw says that the frames of the stream are pieces of one body and no
+	// events: nothing may be put between them, and no error behind them.
+	Raw bool
+	// Status is that of the answer to the client; 0 = 200.
+	Status int
 	// Free gives back the memory of Body; nil when there is nothing to give.
 	Free func()
 }
@@ -97,10 +112,19 @@ type Stream interface {
 	Close() error
 }
 
+// Breaker is a Stream that can tell its client, in the words of its protocol and
+// from where it stands, that it broke off after the commit.
+type Breaker interface {
+	// Broken returns the framed events that end the stream. It is called once,
+	// instead of Next.
+	Broken(e *engine.UpstreamError) []byte
+}
+
 // Event is one step of a stream.
 type Event struct {
 	// Frame is what the client gets: whole events, framed, of the caller's
-	// protocol. It may be empty. It is valid until the next call of Next.
+	// protocol, or a piece of a raw body. It may be empty. It is valid until the
+	// next call of Next.
 	Frame []byte
 	// Commits says that the event shows content or a finish: from here on the
 	// answer is this upstream's.

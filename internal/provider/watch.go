@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"errors"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,6 +18,9 @@ var (
 	errSettled    = errors.New("the answer is complete") // its end was awaited in vain
 	errClient     = errors.New("the client cannot be written to")
 )
+
+// never is a wait that does not end.
+const never = time.Duration(math.MaxInt64)
 
 // watch ends the waits of one attempt by cancelling its context. It is one
 // timer: an event of a stream costs a store, not a new setting of the timer.

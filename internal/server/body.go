@@ -33,6 +33,25 @@ func (x *Exchange) ReadJSON() ([]byte, error) {
 	if e := jsonMediaType(x.Request.Header); e != nil {
 		return nil, e
 	}
+	return x.read()
+}
+
+// ReadUpload reads the request's body, which may be labelled as a form
+// (multipart/form-data) too, and returns the content type of a form as it was
+// sent; "" means JSON. Everything else is as with ReadJSON.
+func (x *Exchange) ReadUpload() (body []byte, formType string, err error) {
+	if values := x.Request.Header[headerContentType]; len(values) == 1 && isForm(values[0]) {
+		formType = values[0]
+	} else if e := jsonMediaType(x.Request.Header); e != nil {
+		e.Message += ", or a form as Content-Type: multipart/form-data"
+		return nil, "", e
+	}
+	body, err = x.read()
+	return body, formType, err
+}
+
+// read reads the body, whatever it holds.
+func (x *Exchange) read() ([]byte, error) {
 	zipped, e := gzipped(x.Request.Header)
 	if e != nil {
 		return nil, e
@@ -163,6 +182,13 @@ func inflate(w io.Writer, zipped []byte, limit int64) (int64, error) {
 		return 0, err
 	}
 	return io.Copy(w, io.LimitReader(r, limit+1))
+}
+
+// isForm reports whether a content type is that of a form, with whatever
+// parameters.
+func isForm(contentType string) bool {
+	kind, _, _ := strings.Cut(contentType, ";")
+	return strings.EqualFold(strings.TrimSpace(kind), "multipart/form-data")
 }
 
 // jsonMediaType accepts a body that is labelled JSON in UTF-8, or not labelled.

@@ -84,6 +84,60 @@ func TestBodies(t *testing.T) {
 	}
 }
 
+// TestUploads sends what ReadUpload takes beside JSON, and what it does not.
+func TestUploads(t *testing.T) {
+	const limit = 1 << 10
+	upload := Route{Method: http.MethodPost, Path: "/v1/upload", Handle: func(x *Exchange) error {
+		body, formType, err := x.ReadUpload()
+		if err != nil {
+			return err
+		}
+		x.WriteJSON([]byte(formType + "|" + string(body)))
+		return nil
+	}}
+	r := listen(t, setup{limits: engine.Limits{Body: limit}, routes: []Route{upload}})
+	const form = "multipart/form-data; boundary=x"
+	full := strings.Repeat("x", limit)
+	for _, c := range []struct {
+		name    string
+		body    string
+		headers []string
+		status  int
+		want    string // code of an error, else the content type of a form and the body
+	}{
+		{"JSON", `"x"`, nil, 200, `|"x"`},
+		{"not labelled", `"x"`, []string{"Content-Type", ""}, 200, `|"x"`},
+		{"a form", "any bytes", []string{"Content-Type", form}, 200, form + "|any bytes"},
+		{"a form in another case", "x", []string{"Content-Type", "Multipart/Form-Data ; Boundary=x"}, 200, "Multipart/Form-Data ; Boundary=x|x"},
+		{"a form without boundary", "x", []string{"Content-Type", "multipart/form-data"}, 200, "multipart/form-data|x"},
+		{"a form, gzip", zip("any bytes"), []string{"Content-Type", form, "Content-Encoding", "gzip"}, 200, form + "|any bytes"},
+		{"as large as allowed", full, []string{"Content-Type", form}, 200, form + "|" + full},
+		{"one byte larger", full + "x", []string{"Content-Type", form}, 413, CodeRequestTooLarge},
+		{"another form", "x", []string{"Content-Type", "multipart/mixed; boundary=x"}, 415, CodeUnsupportedMediaType},
+		{"curl's form", "x", []string{"Content-Type", "application/x-www-form-urlencoded"}, 415, CodeUnsupportedMediaType},
+		{"bare audio", "x", []string{"Content-Type", "audio/wav"}, 415, CodeUnsupportedMediaType},
+		{"zstd", "x", []string{"Content-Type", form, "Content-Encoding", "zstd"}, 415, CodeUnsupportedMediaType},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			resp, got := r.do("POST", "/v1/upload", c.body, c.headers...)
+			if c.status >= 400 {
+				e := toldIn(t, got)
+				if c.name == "bare audio" && !strings.Contains(e.Message, "multipart/form-data") {
+					t.Errorf("message %q does not say what is taken", e.Message)
+				}
+				got = e.Code
+			}
+			if resp.StatusCode != c.status || got != c.want {
+				t.Errorf("status %d, %.100q; want %d, %.100q", resp.StatusCode, got, c.status, c.want)
+			}
+		})
+	}
+	answer := r.raw("POST /v1/upload HTTP/1.1\r\n" + authorized + "Content-Type: " + form + "\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+	if !strings.HasPrefix(answer, "HTTP/1.1 415 ") {
+		t.Errorf("two content types: %q", answer)
+	}
+}
+
 // TestTooLargeIsRefusedUnread announces more than allowed and sends nothing.
 func TestTooLargeIsRefusedUnread(t *testing.T) {
 	r := listen(t, setup{})

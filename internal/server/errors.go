@@ -22,6 +22,10 @@ const (
 	CodeLoopbackOnly         = "loopback_only"
 	CodeBrowserRefused       = "browser_refused"
 	CodeNotFound             = "not_found"
+	CodeResponseNotFound     = "response_not_found"
+	CodePreviousNotFound     = "previous_response_not_found"
+	CodeConversationNotFound = "conversation_not_found"
+	CodeItemNotFound         = "item_not_found"
 	CodeMethodNotAllowed     = "method_not_allowed"
 	CodeRequestTimeout       = "request_timeout"
 	CodeRequestTooLarge      = "request_too_large"
@@ -90,6 +94,10 @@ var table = []row{
 	{CodeBrowserRefused, 403, typePermission, typePermission, false, false, "no key is defined and the request comes from a web page of another site"},
 	{CodeNotFound, 404, typeInvalidRequest, typeNotFound, false, false, "there is no such path"},
 	{engine.CodeModelNotFound, 404, typeInvalidRequest, typeNotFound, false, false, "there is no such model"},
+	{CodeResponseNotFound, 404, typeInvalidRequest, typeNotFound, false, false, "there is no such response, or it was not given to this key"},
+	{CodePreviousNotFound, 404, typeInvalidRequest, typeNotFound, false, false, "the response that the request continues does not exist, or was not given to this key"},
+	{CodeConversationNotFound, 404, typeInvalidRequest, typeNotFound, false, false, "the conversation belongs to another key"},
+	{CodeItemNotFound, 404, typeInvalidRequest, typeNotFound, false, false, "the request refers to an item that does not exist, or was not given to this key"},
 	{CodeMethodNotAllowed, 405, typeInvalidRequest, typeInvalidRequest, false, false, "the path does not take this method; Allow names those it takes"},
 	{CodeRequestTimeout, 408, typeInvalidRequest, typeInvalidRequest, false, false, "the body came too slowly"},
 	{CodeRequestTooLarge, 413, typeInvalidRequest, typeTooLarge, false, false, "the body is larger than limits.body"},

@@ -201,6 +201,8 @@ func (x *Exchange) tell(e *Error) {
 	switch {
 	case !x.sink.committed:
 		x.writeError(e)
+	case x.sink.stream && e.inBand != nil:
+		x.sink.lastEvent(e.inBand)
 	case x.sink.stream:
 		x.sink.lastEvent(x.protocol.AppendErrorEvent(nil, e))
 	}
@@ -223,6 +225,8 @@ func (x *Exchange) writeError(e *Error) {
 	}
 	if e.close {
 		h["Connection"] = closeConnection
+		// net/http reads on for a while when a body is left: not for long.
+		x.readDeadline(time.Now().Add(lingerTime))
 	}
 	if x.decision != nil && x.Caller.ExposeRouting {
 		setAttempts(h, len(x.decision.Attempts))

@@ -34,6 +34,7 @@ type Error struct {
 	kind       string              // an upstream's own type; "" = by code or status
 	retryAfter string              // header value; "" = none
 	header     map[string][]string // upstream headers that may pass on
+	inBand     []byte              // the events that end a stream, in its own words; nil = the protocol's
 	allow      string              // methods that a 405 names
 	close      bool                // the connection cannot be used again
 }
@@ -106,7 +107,7 @@ func explain(ctx context.Context, err error) (e *Error, fault bool) {
 	if upstream, ok := errors.AsType[*engine.UpstreamError](err); ok {
 		return &Error{
 			Code: upstream.Code, Status: upstream.Status, Message: upstream.Message, Param: upstream.Param,
-			kind: upstream.Type, retryAfter: upstream.RetryAfter, header: upstream.Header,
+			kind: upstream.Type, retryAfter: upstream.RetryAfter, header: upstream.Header, inBand: upstream.InBand,
 		}, false
 	}
 	if ctx.Err() != nil {

@@ -63,7 +63,9 @@ caller's: no 401 stands for a credential of the gateway.
 - Retry-After: the answer may say when it is worth trying again, in whole
   seconds.
 - In band: the status had been sent. A stream ends with one event that holds the
-  error and without ` + "`[DONE]`" + `; the connection of any other answer is broken off.
+  error and without ` + "`[DONE]`" + ` (of Responses with the event ` + "`error`" + ` and, where an answer
+  had been announced, ` + "`response.failed`" + `); the connection of any other answer is
+  broken off.
 
 | status | code | OpenAI type | Anthropic type | fails over | Retry-After | when |
 |---|---|---|---|---|---|---|
@@ -287,5 +289,21 @@ func TestErrorsAfterTheCommit(t *testing.T) {
 	}
 	if _, body := r.do("POST", "/v1/relay", "{}"); !strings.HasSuffix(body, "[unexpected EOF]") {
 		t.Errorf("the broken answer looks whole: %q", body)
+	}
+}
+
+// TestStreamsEndInTheirOwnWords passes on how an executor ends a stream.
+func TestStreamsEndInTheirOwnWords(t *testing.T) {
+	const words = "event: error\ndata: {}\n\n"
+	r := listen(t, setup{execute: func(ctx context.Context, q *engine.Request, p *engine.Plan, sink engine.Sink) (engine.Result, error) {
+		if _, err := streamOf(1)(ctx, q, p, sink); err != nil {
+			return engine.Result{}, err
+		}
+		return engine.Result{Status: 200}, &engine.UpstreamError{
+			Status: 502, Code: engine.CodeUpstreamTruncated, Message: "broke off", Committed: true, InBand: []byte(words),
+		}
+	}})
+	if _, body := r.do("POST", "/v1/relay/stream", "{}"); body != "data: 0\n\n"+words {
+		t.Errorf("stream %q", body)
 	}
 }

@@ -189,6 +189,21 @@ func TestSlowBodyThatNobodyReads(t *testing.T) {
 	})
 }
 
+// TestRestOfATooLargeBody checks that nobody waits for the rest of a body that
+// was refused.
+func TestRestOfATooLargeBody(t *testing.T) {
+	inBubble(t, setup{limits: engine.Limits{Body: 1000}}, func(r *rig, p *pipes) {
+		t := r.t
+		conn := mustDial(t, p)
+		send(conn, "POST /v1/echo HTTP/1.1\r\n"+authorized+"Transfer-Encoding: chunked\r\n\r\n800\r\n"+strings.Repeat("x", 0x800)+"\r\n")
+		in := bufio.NewReader(conn)
+		if resp, _ := mustRead(t, in); resp.StatusCode != http.StatusRequestEntityTooLarge || !resp.Close {
+			t.Errorf("status %d, close %v; want 413 and close", resp.StatusCode, resp.Close)
+		}
+		wantEnd(t, in, 2*time.Second)
+	})
+}
+
 func TestSlowReader(t *testing.T) {
 	for _, path := range []string{"/v1/relay", "/v1/relay/stream"} {
 		t.Run(path, func(t *testing.T) {

@@ -36,6 +36,9 @@ type answer struct {
 	arguments string
 	finish    string
 	usage     Usage
+	// status, of Responses, says how far the answer is; empty for done. issuer is
+	// the upstream, which marks what it encrypts.
+	status, issuer string
 	// models is the list that a models endpoint shows.
 	models []string
 
@@ -48,6 +51,7 @@ type answer struct {
 // answerPlan is the answer of a behaviour, prepared once.
 type answerPlan struct {
 	Answer
+	issuer    string
 	pieces    []string
 	reasoning []string
 }
@@ -61,6 +65,7 @@ func planAnswer(a Answer, upstream string) answerPlan {
 	}
 	return answerPlan{
 		Answer:    a,
+		issuer:    upstream,
 		pieces:    fitPieces(splitPieces(a.Text), a.Tokens),
 		reasoning: splitPieces(a.Reasoning),
 	}
@@ -125,6 +130,7 @@ func (p *answerPlan) compose(a *answer, c *call, d *dice) {
 	a.id = d.appendHex(a.id[:0], 2)
 	a.toolID = d.appendHex(a.toolID[:0], 1)
 	a.model = c.model
+	a.issuer = p.issuer
 	a.finish = finishStop
 	switch c.endpoint {
 	case EndpointEmbeddings:
@@ -132,8 +138,18 @@ func (p *answerPlan) compose(a *answer, c *call, d *dice) {
 		if c.dimensions == 0 {
 			c.dimensions = p.Dimensions
 		}
-	case EndpointChat, EndpointCompletions:
+	case EndpointChat, EndpointCompletions, EndpointResponses:
 		p.speak(a, c)
+	case EndpointCompact:
+		a.usage = Usage{Prompt: c.promptTokens, Completion: 1}
+	case EndpointInputTokens, EndpointStored:
+	case EndpointTranscriptions, EndpointTranslations, EndpointSpeech:
+		a.pieces = p.pieces
+		a.usage = Usage{Prompt: c.promptTokens, Completion: len(p.pieces)}
+	case EndpointImageGenerations, EndpointImageEdits, EndpointImageVariations:
+		a.usage = Usage{Prompt: c.promptTokens, Completion: imageTokens * c.choices}
+	case EndpointModerations, EndpointRerank:
+		a.usage = Usage{Prompt: c.promptTokens}
 	case EndpointModels:
 	}
 	p.override(&a.usage)
@@ -141,7 +157,7 @@ func (p *answerPlan) compose(a *answer, c *call, d *dice) {
 
 // expected is about how many tokens the plan will answer to c.
 func (p *answerPlan) expected(c *call) int {
-	if c.endpoint == EndpointEmbeddings {
+	if c.endpoint != EndpointChat && c.endpoint != EndpointCompletions && c.endpoint != EndpointResponses {
 		return 0
 	}
 	n := len(p.pieces)

@@ -69,7 +69,7 @@ func prepare(name string, b *Behaviour) *behaviour {
 	}
 	on := b.FaultsOn
 	if len(on) == 0 {
-		on = []Endpoint{EndpointChat, EndpointCompletions, EndpointEmbeddings}
+		on = faultyEndpoints()
 	}
 	for _, e := range on {
 		p.strikes[e] = true

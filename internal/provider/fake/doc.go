@@ -29,7 +29,8 @@
 // What lives here: the script ([Script], [Behaviour]), the table of faults
 // (faults.go), the engine that plays a fault on a live connection
 // (exchange.go), quotas, the record of what was seen, and one wire protocol,
-// OpenAI's with Azure's paths (openai_*.go), behind the seam in protocol.go.
+// OpenAI's with Azure's paths (openai_*.go; media_*.go for images, audio,
+// moderations and rerank), behind the seam in protocol.go.
 //
 // What never does: anything of the gateway. The package imports the standard
 // library and a YAML reader alone, so that a mistake in the gateway's own wire

@@ -33,7 +33,8 @@ type exchange struct {
 	answer answer
 	out    *rendering
 	limits *limits
-	slot   bool // a place in the quota is held
+	kept   *keptResponse // that the call asks for
+	slot   bool          // a place in the quota is held
 
 	status  int // of a normal answer
 	filters []filter
@@ -244,7 +245,7 @@ var bodies = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // give answers normally.
 func (x *exchange) give() {
-	if x.call.stream {
+	if x.call.pieces() {
 		x.giveStream()
 		return
 	}
@@ -254,7 +255,7 @@ func (x *exchange) give() {
 func (x *exchange) giveWhole() {
 	body := x.render().buf
 	if x.waitWhole() {
-		x.sendWhole(x.status, contentJSON, body)
+		x.sendWhole(x.status, x.call.answerType(), body)
 		x.endFilters()
 	}
 }
@@ -308,8 +309,10 @@ func (x *exchange) refuse(e *apiError) {
 
 // openStream sends the headers of a stream.
 func (x *exchange) openStream() bool {
-	h := x.header(contentStream)
-	h.Set("Cache-Control", "no-cache")
+	h := x.header(x.call.answerType())
+	if x.call.stream {
+		h.Set("Cache-Control", "no-cache")
+	}
 	x.begin(x.status)
 	if x.pace.FirstToken > 0 {
 		return x.flush()

@@ -24,7 +24,7 @@ func answerFaults() []faultDef {
 	}
 	return []faultDef{
 		row("empty", AppliesAny, "200 with an empty body", func(x *exchange) {
-			x.sendWhole(http.StatusOK, x.contentType(), nil)
+			x.sendWhole(http.StatusOK, x.call.answerType(), nil)
 		}, nil, "F48"),
 		row("error-200", AppliesAny, "200 with a JSON error object in place of the answer; code defaults to 502", playError200,
 			params("code", "type", "message"), "F49"),
@@ -66,7 +66,7 @@ func answerFaults() []faultDef {
 		}, nil, "F52"),
 		row("huge-body", AppliesText, "200 with an answer of about size bytes (default 64MiB); a stream sends it in events of 16 KiB", playHugeBody,
 			params("size"), "F54"),
-		row("json-for-stream", AppliesStream, "one JSON answer to a request for a stream", func(x *exchange) {
+		row("json-for-stream", AppliesStream, "one whole answer to a request for a stream (JSON; of speech the sound)", func(x *exchange) {
 			x.call.stream = false
 			x.give()
 		}, nil, "F55"),
@@ -85,9 +85,10 @@ func answerFaults() []faultDef {
 func playStreamed(x *exchange) {
 	x.call.stream = true
 	switch x.call.endpoint {
-	case EndpointChat, EndpointCompletions:
+	case EndpointChat, EndpointCompletions, EndpointTranscriptions, EndpointImageGenerations, EndpointImageEdits, EndpointResponses:
 		x.giveStream()
-	case EndpointEmbeddings, EndpointModels:
+	case EndpointEmbeddings, EndpointModels, EndpointImageVariations, EndpointTranslations, EndpointSpeech, EndpointModerations, EndpointRerank,
+		EndpointCompact, EndpointInputTokens, EndpointStored:
 		x.sendLone(x.render().buf)
 	}
 }

@@ -23,13 +23,13 @@ func connectionFaults() []faultDef {
 		row("silent", "nothing, ever", (*exchange).hang, nil, "F07"),
 		row("headers-dripped", "the status line and headers byte by byte, delay apart (default 1s), then the answer", playDrip, params("delay", "headers"), "F08"),
 		row("stall-after-headers", "200 and headers, then nothing, ever", func(x *exchange) {
-			x.header(x.contentType())
+			x.header(x.call.answerType())
 			x.begin(http.StatusOK)
 			x.flush()
 			x.hang()
 		}, headers, "F09"),
 		row("reset-after-headers", "200 and headers, then a reset (HTTP/2: RST_STREAM)", func(x *exchange) {
-			x.header(x.contentType())
+			x.header(x.call.answerType())
 			x.begin(http.StatusOK)
 			x.flush()
 			x.reset()

@@ -79,13 +79,13 @@ func (x *exchange) encode(label string, makers ...func() filter) {
 // struck; false when it could not.
 func (x *exchange) sendPart() bool {
 	out := x.render()
-	if x.call.stream {
+	if x.call.pieces() {
 		return x.openStream() && x.events(0, out.upTo(x.after()))
 	}
 	if !x.waitWhole() {
 		return false
 	}
-	x.header(contentJSON)
+	x.header(x.call.answerType())
 	x.begin(x.status)
 	return x.write(out.buf[:len(out.buf)/2]) && x.flush()
 }
@@ -243,7 +243,7 @@ func playBomb(x *exchange) {
 	binary.LittleEndian.PutUint32(trailer[4:], uint32(len(head)+times*bombChunk+len(tail))) //nolint:gosec // modulo 2^32, as gzip has it
 
 	x.encode("gzip")
-	x.header(x.contentType())
+	x.header(x.call.answerType())
 	x.begin(x.status)
 	ok := x.put(first)
 	for ; ok && times > 1; times-- {

@@ -166,7 +166,7 @@ func (x *exchange) interim(status int) {
 // partial answers 206 with the first half of the normal answer.
 func (x *exchange) partial() {
 	body := x.render().buf
-	h := x.header(x.contentType())
+	h := x.header(x.call.answerType())
 	h.Set("Content-Range", "bytes 0-"+strconv.Itoa(len(body)/2-1)+"/"+strconv.Itoa(len(body)))
 	x.begin(http.StatusPartialContent)
 	x.write(body[:len(body)/2])
@@ -185,14 +185,6 @@ func (x *exchange) redirect(status int) {
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	x.begin(status)
 	x.put([]byte(body))
-}
-
-// contentType is that of the normal answer.
-func (x *exchange) contentType() string {
-	if x.call.stream {
-		return contentStream
-	}
-	return contentJSON
 }
 
 // delay is the wait that a fault is about.

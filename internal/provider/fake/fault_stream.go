@@ -98,7 +98,14 @@ func errorAt(index func(*exchange) int) func(*exchange) {
 	return func(x *exchange) {
 		x.render()
 		e := x.reworded(apiError{typ: "server_error", message: "The server had an error while processing your request."})
-		if x.openStream() && x.events(0, index(x)) {
+		at := index(x)
+		switch {
+		case !x.openStream() || !x.events(0, at):
+		case x.call.responses.render != nil:
+			if x.write(appendFailed(nil, x.call, &x.answer, e, at)) {
+				x.flush()
+			}
+		default:
 			x.event(x.call.proto.failure(x.call, e))
 		}
 	}

@@ -23,9 +23,10 @@ const (
 	AppliesAny Applies = "any"
 	// AppliesStream fits requests that ask for a stream.
 	AppliesStream Applies = "stream"
-	// AppliesPlain fits requests that ask for one JSON answer.
+	// AppliesPlain fits requests that ask for one JSON answer (not for sound, nor
+	// for a transcript as text).
 	AppliesPlain Applies = "plain"
-	// AppliesText fits chat and completions, streamed or not.
+	// AppliesText fits chat, completions and responses, streamed or not.
 	AppliesText Applies = "text"
 )
 
@@ -62,9 +63,9 @@ func (f *faultDef) fits(c *call) bool {
 	case AppliesStream:
 		return c.stream
 	case AppliesPlain:
-		return !c.stream
+		return c.plain()
 	case AppliesText:
-		return c.endpoint == EndpointChat || c.endpoint == EndpointCompletions
+		return c.endpoint == EndpointChat || c.endpoint == EndpointCompletions || c.endpoint == EndpointResponses
 	case AppliesAny:
 	}
 	return true

@@ -20,6 +20,19 @@ var openAIPaths = map[string]struct {
 	"/completions":      {EndpointCompletions, http.MethodPost},
 	"/embeddings":       {EndpointEmbeddings, http.MethodPost},
 	"/models":           {EndpointModels, http.MethodGet},
+
+	"/images/generations":   {EndpointImageGenerations, http.MethodPost},
+	"/images/edits":         {EndpointImageEdits, http.MethodPost},
+	"/images/variations":    {EndpointImageVariations, http.MethodPost},
+	"/audio/transcriptions": {EndpointTranscriptions, http.MethodPost},
+	"/audio/translations":   {EndpointTranslations, http.MethodPost},
+	"/audio/speech":         {EndpointSpeech, http.MethodPost},
+	"/moderations":          {EndpointModerations, http.MethodPost},
+	"/rerank":               {EndpointRerank, http.MethodPost},
+
+	"/responses":              {EndpointResponses, http.MethodPost},
+	"/responses/compact":      {EndpointCompact, http.MethodPost},
+	"/responses/input_tokens": {EndpointInputTokens, http.MethodPost},
 }
 
 // azureRoot begins the paths of Azure's form.
@@ -27,7 +40,7 @@ const azureRoot = "/openai/"
 
 // route knows /v1/x, /x, /openai/v1/x and /openai/deployments/NAME/x.
 func (openAI) route(r *http.Request, path string) (*call, bool) {
-	c := &call{proto: openAI{}, key: bearer(r.Header)}
+	c := &call{proto: openAI{}, key: bearer(r.Header), contentType: r.Header.Get("Content-Type")}
 	rest, azure := strings.CutPrefix(path, azureRoot)
 	if azure {
 		c.azure = true
@@ -48,6 +61,9 @@ func (openAI) route(r *http.Request, path string) (*call, bool) {
 		path = "/" + tail
 	}
 	at, ok := openAIPaths[path]
+	if !ok && routeResponses(c, r, path) {
+		return c, true
+	}
 	if id, one := strings.CutPrefix(path, "/models/"); one && id != "" {
 		at, ok = openAIPaths["/models"], true
 		c.model = id

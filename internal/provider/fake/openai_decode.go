@@ -45,8 +45,15 @@ const (
 // decode reads the body of a request as OpenAI's service does: what it would
 // refuse is refused with the same status, type and param.
 func (openAI) decode(c *call, body []byte) *apiError {
-	if c.endpoint == EndpointModels {
+	switch c.endpoint {
+	case EndpointModels:
 		return nil
+	case EndpointImageGenerations, EndpointImageEdits, EndpointImageVariations,
+		EndpointTranscriptions, EndpointTranslations, EndpointSpeech, EndpointModerations, EndpointRerank:
+		return decodeMedia(c, body)
+	case EndpointResponses, EndpointCompact, EndpointInputTokens, EndpointStored:
+		return decodeResponses(c, body)
+	case EndpointChat, EndpointCompletions, EndpointEmbeddings:
 	}
 	var q openAIRequest
 	if err := json.Unmarshal(body, &q); err != nil {
@@ -61,16 +68,13 @@ func (openAI) decode(c *call, body []byte) *apiError {
 	if e := decodeBounds(c, &q); e != nil {
 		return e
 	}
-	switch c.endpoint {
-	case EndpointChat:
+	if c.endpoint == EndpointChat {
 		return decodeChat(c, &q)
-	case EndpointCompletions:
-		return decodeCompletion(c, &q)
-	case EndpointEmbeddings:
-		return decodeEmbeddings(c, &q)
-	case EndpointModels:
 	}
-	return nil
+	if c.endpoint == EndpointCompletions {
+		return decodeCompletion(c, &q)
+	}
+	return decodeEmbeddings(c, &q)
 }
 
 func invalid(param, message string) *apiError {

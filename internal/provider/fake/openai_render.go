@@ -18,6 +18,10 @@ func (openAI) render(out *rendering, c *call, a *answer) {
 		renderEmbeddings(out, c, a)
 	case c.endpoint == EndpointModels:
 		renderModels(out, c, a)
+	case c.responses.render != nil:
+		c.responses.render(out, c, a)
+	case c.media.render != nil:
+		c.media.render(out, c, a)
 	case c.stream:
 		renderStream(out, c, a)
 	default:

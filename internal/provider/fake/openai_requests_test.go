@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -157,6 +158,10 @@ func FuzzDecode(f *testing.F) {
 		`{"model":"m","input":[[1,2],[3]],"encoding_format":"base64","dimensions":2}`, `{"model":"m","prompt":["a","b"],"n":3,"stream":true}`,
 		`{"model":"m","messages":[null],"tools":[{}],"tool_choice":{},"response_format":{"type":"json_schema","json_schema":{"schema":{"$ref":"#"}}}}`,
 		`{"model":"\u0000","messages":[{}],"max_tokens":1}`,
+		`{"model":"m","prompt":"a cat","image":"x","n":2,"partial_images":2,"stream":true}`,
+		`{"model":"m","input":"hi","voice":"alloy","stream_format":"sse"}`, `{"input":["violence",""]}`,
+		`{"model":"m","query":"a b","documents":["b",{"text":"a b"}],"top_n":1,"return_documents":true}`,
+		formOf("model=m", "@file=RIFF", "stream=true"), formOf("model=m", "@image[]=x", "prompt=p", "n=2", "response_format=url"),
 	} {
 		for endpoint := range len(allEndpoints()) {
 			f.Add([]byte(s), byte(endpoint))
@@ -165,6 +170,9 @@ func FuzzDecode(f *testing.F) {
 	plan := planAnswer(Answer{Echo: true, Dimensions: 2}, "a")
 	f.Fuzz(func(t *testing.T, data []byte, endpoint byte) {
 		c := &call{proto: openAI{}, endpoint: allEndpoints()[int(endpoint)%len(allEndpoints())]}
+		if bytes.HasPrefix(data, []byte("--b")) {
+			c.contentType = formType
+		}
 		if e := c.proto.decode(c, data); e != nil {
 			if e.status < 400 || e.message == "" || !json.Valid(c.proto.failure(c, e)) {
 				t.Fatalf("bad refusal %+v", e)
@@ -178,7 +186,7 @@ func FuzzDecode(f *testing.F) {
 		c.dimensions = min(c.dimensions, 64)
 		c.proto.render(&out, c, &a)
 		if !c.stream {
-			if !json.Valid(out.buf) {
+			if c.plain() && !json.Valid(out.buf) {
 				t.Fatalf("not JSON: %s", out.buf)
 			}
 			return

@@ -145,7 +145,7 @@ func TestParseErrors(t *testing.T) {
 			"s:5:57: upstreams.a.answer.dimensions: 70000 is out of bounds; write a number from 0 to 65536",
 			"s:6:13: upstreams.a.repeat: there is no script to repeat; add one or leave repeat out",
 			"s:8:11: upstreams.a.fail.with: no faults to draw from; write for example [http-500, http-429]",
-			`s:9:17: upstreams.a.faults_on[0]: no endpoint "images"; write one of chat, completions, embeddings, models`,
+			`s:9:17: upstreams.a.faults_on[0]: no endpoint "images"; write one of chat, completions, embeddings, images_generations, images_edits, images_variations, audio_transcriptions, audio_translations, audio_speech, moderations, rerank, responses, responses_compact, responses_input_tokens, responses_stored, models`,
 		}},
 		{"fault bounds", "upstreams:\n  a:\n    script:\n      - {times: 0, fault: ok}\n      - {fault: stall, after: -1}\n      - {fault: html, status: 700}\n      - {fault: huge-event, size: 17GiB}\n      - {fault: http-500, headers: {\"a b\": c}}\n", []string{
 			"s:4:17: upstreams.a.script[0].times: 0 times is never; write 1 or more, or leave the step out",

@@ -44,8 +44,8 @@ type call struct {
 	azure bool
 	// missing is set when something that the path needs is not in the query.
 	missing *apiError
-	// key is the credential as it was sent.
-	key string
+	// key is the credential as it was sent, contentType that of the body.
+	key, contentType string
 	// model is the name asked for; of the models endpoint, the one to show.
 	model string
 
@@ -67,6 +67,27 @@ type call struct {
 	inputs     []string
 	dimensions int
 	base64     bool
+	// media is what images, audio, moderations and rerank ask for.
+	media mediaCall
+	// responses is what the Responses endpoints ask for.
+	responses responsesCall
+}
+
+// plain reports whether one JSON answer is asked for.
+func (c *call) plain() bool { return !c.stream && c.media.contentType == "" }
+
+// pieces reports whether the answer goes out in pieces: a stream, or sound.
+func (c *call) pieces() bool { return c.stream || c.media.sound != "" }
+
+// answerType is the content type of the normal answer.
+func (c *call) answerType() string {
+	switch {
+	case c.stream:
+		return contentStream
+	case c.media.contentType != "":
+		return c.media.contentType
+	}
+	return contentJSON
 }
 
 // lastMessage is how a conversation ends.
@@ -122,8 +143,9 @@ const (
 type frame struct {
 	kind frameKind
 	// paced is set where the next piece of content begins.
-	paced  bool
-	lo, hi int
+	paced bool
+	// from is where the framing begins.
+	from, lo, hi int
 }
 
 // The framing that a rendering holds around the data of each event.
@@ -137,6 +159,8 @@ const (
 type rendering struct {
 	buf    []byte
 	frames []frame
+	// bare is set when the frames are pieces of one body and no events.
+	bare bool
 	// The list of answers in a body that is not streamed: where its key
 	// begins, and where its value does and ends.
 	key, lo, hi int
@@ -144,19 +168,31 @@ type rendering struct {
 
 func (o *rendering) reset() {
 	o.buf, o.frames = o.buf[:0], o.frames[:0]
-	o.key, o.lo, o.hi = 0, 0, 0
+	o.key, o.lo, o.hi, o.bare = 0, 0, 0, false
 }
 
 // begin opens the data of a new event.
-func (o *rendering) begin(kind frameKind, paced bool) {
-	o.buf = append(o.buf, framePrefix...)
-	o.frames = append(o.frames, frame{kind: kind, paced: paced, lo: len(o.buf)})
+func (o *rendering) begin(kind frameKind, paced bool) { o.beginNamed(kind, paced, "") }
+
+// beginNamed opens the data of a new event that has a name, unless that is
+// empty.
+func (o *rendering) beginNamed(kind frameKind, paced bool, name string) {
+	from := len(o.buf)
+	if name != "" {
+		o.buf = append(append(append(o.buf, "event: "...), name...), '\n')
+	}
+	if !o.bare {
+		o.buf = append(o.buf, framePrefix...)
+	}
+	o.frames = append(o.frames, frame{kind: kind, paced: paced, from: from, lo: len(o.buf)})
 }
 
 // end closes the event that begin opened.
 func (o *rendering) end() {
 	o.frames[len(o.frames)-1].hi = len(o.buf)
-	o.buf = append(o.buf, frameSuffix...)
+	if !o.bare {
+		o.buf = append(o.buf, frameSuffix...)
+	}
 }
 
 // data is the payload of one event.
@@ -167,7 +203,11 @@ func (o *rendering) framed(i, j int) []byte {
 	if i >= j {
 		return nil
 	}
-	return o.buf[o.frames[i].lo-len(framePrefix) : o.frames[j-1].hi+len(frameSuffix)]
+	end := len(o.buf)
+	if j < len(o.frames) {
+		end = o.frames[j].from
+	}
+	return o.buf[o.frames[i].from:end]
 }
 
 // first returns the index of the first event of a kind or later kind.

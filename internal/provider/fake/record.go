@@ -157,6 +157,7 @@ func (up *upstream) reset() {
 	up.mu.Lock()
 	defer up.mu.Unlock()
 	up.calls, up.cancelled = 0, 0
+	up.memory.clear()
 	up.ring, up.oldest = nil, 0
 	clear(up.faults)
 	clear(up.statuses)

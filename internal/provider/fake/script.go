@@ -44,7 +44,7 @@ type Behaviour struct {
 	// Fail strikes at random what neither Script nor Always decides.
 	Fail Fail
 	// FaultsOn lists the endpoints that Script, Always and Fail apply to;
-	// empty means chat, completions and embeddings.
+	// empty means all but models.
 	FaultsOn []Endpoint
 	// Quota limits how much the upstream serves.
 	Quota Quota
@@ -81,10 +81,12 @@ const (
 
 // Answer is what an upstream says when nothing is wrong.
 type Answer struct {
-	// Text is the content; empty means a sentence with the upstream's name.
+	// Text is the content, and what a transcript says; empty means a sentence
+	// with the upstream's name.
 	Text string
 	// Tokens is how many pieces the content has: Text is repeated or cut to
-	// fit. 0 means as many as Text has.
+	// fit. 0 means as many as Text has. Speech has a tenth of a second of sound
+	// for each.
 	Tokens int
 	// Echo answers with the last user message instead of Text.
 	Echo bool
@@ -187,10 +189,44 @@ const (
 	EndpointCompletions Endpoint = "completions"
 	// EndpointEmbeddings is embeddings.
 	EndpointEmbeddings Endpoint = "embeddings"
+	// EndpointImageGenerations makes images of a prompt.
+	EndpointImageGenerations Endpoint = "images_generations"
+	// EndpointImageEdits makes images of images and a prompt.
+	EndpointImageEdits Endpoint = "images_edits"
+	// EndpointImageVariations makes images of an image.
+	EndpointImageVariations Endpoint = "images_variations"
+	// EndpointTranscriptions is the text of speech.
+	EndpointTranscriptions Endpoint = "audio_transcriptions"
+	// EndpointTranslations is the text of speech, in English.
+	EndpointTranslations Endpoint = "audio_translations"
+	// EndpointSpeech is the sound of a text.
+	EndpointSpeech Endpoint = "audio_speech"
+	// EndpointModerations judges texts.
+	EndpointModerations Endpoint = "moderations"
+	// EndpointRerank orders documents by a query, as Cohere and Jina do.
+	EndpointRerank Endpoint = "rerank"
+	// EndpointResponses is OpenAI's Responses.
+	EndpointResponses Endpoint = "responses"
+	// EndpointCompact makes a conversation shorter, for Responses.
+	EndpointCompact Endpoint = "responses_compact"
+	// EndpointInputTokens counts what Responses would read.
+	EndpointInputTokens Endpoint = "responses_input_tokens"
+	// EndpointStored is what is asked of a response that the upstream keeps.
+	EndpointStored Endpoint = "responses_stored"
 	// EndpointModels is the list of models and each model of it.
 	EndpointModels Endpoint = "models"
 )
 
 func allEndpoints() []Endpoint {
-	return []Endpoint{EndpointChat, EndpointCompletions, EndpointEmbeddings, EndpointModels}
+	return append(faultyEndpoints(), EndpointModels)
+}
+
+// faultyEndpoints are those that faults apply to when a script names none.
+func faultyEndpoints() []Endpoint {
+	return []Endpoint{
+		EndpointChat, EndpointCompletions, EndpointEmbeddings,
+		EndpointImageGenerations, EndpointImageEdits, EndpointImageVariations,
+		EndpointTranscriptions, EndpointTranslations, EndpointSpeech, EndpointModerations, EndpointRerank,
+		EndpointResponses, EndpointCompact, EndpointInputTokens, EndpointStored,
+	}
 }

@@ -22,6 +22,8 @@ type upstream struct {
 	salt uint64
 	beh  atomic.Pointer[behaviour]
 
+	memory memory // of responses; has a lock of its own
+
 	mu        sync.Mutex // guards the rest, each exchange's wire, seen and settled
 	given     *Behaviour // what beh was prepared from
 	calls     int
@@ -82,6 +84,7 @@ func (x *exchange) run() {
 	x.answer.created = x.start.Unix()
 	x.answer.models = x.beh.models
 	x.beh.answer.compose(&x.answer, x.call, &x.dice)
+	x.remember()
 	if x.def != nil && x.def.tune != nil {
 		x.def.tune(x)
 	}
@@ -135,7 +138,10 @@ func (x *exchange) admit() *apiError {
 		return e
 	}
 	if x.call.model != "" && !x.beh.serves(x.call.model) {
-		return errorModel(x.call.model)
+		return x.unknownModel()
+	}
+	if e := x.recall(); e != nil {
+		return e
 	}
 	return x.checkQuota()
 }
@@ -168,6 +174,15 @@ func (x *exchange) checkKey() *apiError {
 	if x.call.key == "" {
 		e.code = ""
 		e.message = "No API key provided. Send it in the Authorization header, as Bearer YOUR_KEY."
+	}
+	return e
+}
+
+// unknownModel refuses a model. The Responses endpoints do so with another status.
+func (x *exchange) unknownModel() *apiError {
+	e := errorModel(x.call.model)
+	if x.call.responses.render != nil {
+		e.status, e.param = http.StatusBadRequest, "model"
 	}
 	return e
 }

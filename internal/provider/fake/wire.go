@@ -152,11 +152,8 @@ func rawHead(proto string, status int, h http.Header) []byte {
 // rawAnswer is the normal answer's headers and body, for faults that write them
 // by themselves.
 func (x *exchange) rawAnswer() (http.Header, []byte) {
-	body, contentType := x.render().buf, contentJSON
-	if x.call.stream {
-		contentType = contentStream
-	}
-	h := x.header(contentType)
+	body := x.render().buf
+	h := x.header(x.call.answerType())
 	h.Set("Date", time.Now().UTC().Format(http.TimeFormat))
 	return h, body
 }

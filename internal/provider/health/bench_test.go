@@ -2,6 +2,7 @@ package health
 
 import (
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -40,8 +41,14 @@ func TestAllocations(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { tracker.Signals(now, pool) }); n != 0 {
 		t.Errorf("Signals allocates %v times, want 0", n)
 	}
+	withQuota(t, tracker, pool)
+	now = time.Now()
+	if n := testing.AllocsPerRun(100, func() { tracker.Signals(now, pool) }); n != 0 {
+		t.Errorf("Signals with quotas that have not changed allocates %v times, want 0", n)
+	}
 	call := func() {
 		c, _ := tracker.Begin(pool[0].Deployment, now, false)
+		c.Answered(http.StatusOK, manyHeaders, now)
 		c.Committed(now, time.Second)
 		c.End(successful(now, 1))
 	}
@@ -56,6 +63,87 @@ func BenchmarkSignals20(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		tracker.Signals(now, pool)
+	}
+}
+
+// withQuota gives every deployment of a pool three windows that upstreams
+// report and two of the configuration.
+func withQuota(tb testing.TB, tracker *Tracker, pool []engine.Candidate) {
+	tb.Helper()
+	var list []ProviderQuota
+	for i := range pool {
+		p := &engine.Provider{ID: fmt.Sprintf("provider-%d", i), Enabled: true}
+		d := *pool[i].Deployment
+		d.Provider, d.Model, d.UpstreamModel = p, "model-of-some-length", "upstream-model-of-some-length"
+		pool[i].Deployment = &d
+		list = append(list, ProviderQuota{Provider: p.ID, Windows: []QuotaLimit{
+			{Name: "weekly", Period: 7 * 24 * time.Hour, Unit: QuotaTokens, Limit: 1 << 50},
+			{Name: "daily", Period: 24 * time.Hour, Unit: QuotaRequests, Limit: 1 << 50},
+		}})
+	}
+	tracker.Configure(list)
+	for i := range pool {
+		now := time.Now()
+		c, _ := tracker.Begin(pool[i].Deployment, now, false)
+		c.Answered(http.StatusOK, manyHeaders, now)
+		c.End(successful(now, 1))
+	}
+}
+
+// manyHeaders are those of an answer, with three windows among them.
+var manyHeaders = http.Header{
+	"Content-Type": {"application/json"}, "Date": {"Sun, 01 Mar 2026 12:00:00 GMT"}, "Server": {"cloudflare"},
+	"Cf-Ray": {"8f-AMS"}, "Openai-Version": {"2020-10-01"}, "Openai-Processing-Ms": {"547"}, "X-Request-Id": {"req_1"},
+	"X-Ratelimit-Limit-Requests": {"15000"}, "X-Ratelimit-Limit-Tokens": {"40000000"},
+	"X-Ratelimit-Remaining-Requests": {"14999"}, "X-Ratelimit-Remaining-Tokens": {"39999826"},
+	"X-Ratelimit-Reset-Requests": {"4ms"}, "X-Ratelimit-Reset-Tokens": {"6m0s"},
+	"X-Ratelimit-Limit-Requests-Day": {"1000000"}, "X-Ratelimit-Remaining-Requests-Day": {"999999"},
+	"X-Ratelimit-Reset-Requests-Day": {"33011.382867"},
+}
+
+func BenchmarkSignals20WithQuota(b *testing.B) {
+	tracker, pool := busy(b, 20)
+	withQuota(b, tracker, pool)
+	now := time.Now()
+	b.ReportAllocs()
+	for b.Loop() {
+		tracker.Signals(now, pool)
+	}
+}
+
+// BenchmarkSignals20AfterAnswers reads a pool of which one quota has changed.
+func BenchmarkSignals20AfterAnswers(b *testing.B) {
+	tracker, pool := busy(b, 20)
+	withQuota(b, tracker, pool)
+	now := time.Now()
+	c, _ := tracker.Begin(pool[3].Deployment, now, false)
+	b.ReportAllocs()
+	for b.Loop() {
+		c.Answered(http.StatusOK, manyHeaders, now)
+		tracker.Signals(now, pool)
+	}
+}
+
+func BenchmarkAnswered(b *testing.B) {
+	tracker, pool := busy(b, 1)
+	withQuota(b, tracker, pool)
+	now := time.Now()
+	c, _ := tracker.Begin(pool[0].Deployment, now, false)
+	b.ReportAllocs()
+	for b.Loop() {
+		c.Answered(http.StatusOK, manyHeaders, now)
+	}
+}
+
+func BenchmarkCallWithQuota(b *testing.B) {
+	tracker, pool := busy(b, 20)
+	withQuota(b, tracker, pool)
+	now := time.Now()
+	b.ReportAllocs()
+	for k := 0; b.Loop(); k++ {
+		c, _ := tracker.Begin(pool[k%len(pool)].Deployment, now, false)
+		c.Answered(http.StatusOK, manyHeaders, now)
+		c.End(successful(now, k))
 	}
 }
 

@@ -2,17 +2,20 @@ package health
 
 import (
 	"log/slog"
+	"net/http"
 	"time"
 
 	"gatewright/engine"
 )
 
 // Call is one call of a deployment that runs. It belongs to one request;
-// Committed and End may run in parallel with the calls of others.
+// its methods may run in parallel with the calls of others.
 type Call struct {
-	tracker *Tracker
-	state   *state
-	probe   bool // never changes after Begin
+	tracker    *Tracker
+	state      *state
+	deployment *engine.Deployment
+	probe      bool // never changes after Begin
+	answered   bool // by the upstream, with a status of success
 
 	// Guarded by state.mu.
 	epoch  uint64 // of the circuit when the call began, or when it decided its probe
@@ -60,6 +63,14 @@ func verdictOf(c engine.FailureClass) verdict {
 // Probe reports whether the call holds, or held, the probe's place of a
 // half-open or an open circuit.
 func (c *Call) Probe() bool { return c.probe }
+
+// Answered says that the upstream's answer has begun, at an instant: with a
+// status, and with headers that may tell what is left of its quotas. h is only
+// read, and not kept.
+func (c *Call) Answered(status int, h http.Header, at time.Time) {
+	c.answered = status >= http.StatusOK && status < http.StatusMultipleChoices
+	c.tracker.observe(c.state, c.deployment, h, at)
+}
 
 // Committed says that the first content of a stream has reached the client,
 // ttft after the call began. A probe is decided by it: its success closes the
@@ -115,6 +126,7 @@ func (c *Call) End(o Outcome) {
 	t.cool(s, &o, at)
 	s.settle(&o, v, at)
 	s.mu.Unlock()
+	t.spend(c, &o, at)
 	t.tell(report)
 }
 

@@ -1,8 +1,9 @@
 // Package health knows the state of each deployment now, keyed by deployment
-// id: its circuit, its cooldown, what is running on it, and how it did over the
-// last 24 hours. The engine reads it before it plans ([Tracker.Signals]); the
-// dispatcher reports every call ([Tracker.Begin], [Call.Committed],
-// [Call.End]). It outlives reloads, and through tables of bytes also restarts.
+// id: its circuit, its cooldown, what is running on it, how it did over the last
+// 24 hours, and what is left of its provider's quotas. The engine reads it before
+// it plans ([Tracker.Signals]); the dispatcher reports every call
+// ([Tracker.Begin], [Call.Answered], [Call.Committed], [Call.End]). It outlives
+// reloads, and through tables of bytes also restarts.
 //
 //	           failures in a row reach the threshold
 //	closed ───────────────────────────────────────────▶ open ◀──────────────┐
@@ -56,6 +57,31 @@
 //   - Tokens of the current minute: input and output of whatever ended in this
 //     minute of the clock (UTC), for any outcome whose usage is known.
 //
+// # Quotas
+//
+// Quota windows come from two sides. Nothing is ever asked for: both are by-products
+// of calls that were made anyway.
+//
+//   - Reported: the rate-limit headers of every answer, good or bad
+//     (quota_header.go). Makers limit each model by itself, so what an answer says
+//     holds for the provider and the upstream model that were called; only the
+//     windows of an Anthropic subscription (5h, 7d) are of the whole account. A
+//     model that shares its limit with another is not told of by the other's
+//     answer: that errs to the side of calling. A window counts for 10 minutes
+//     after the answer that told of it.
+//   - Counted: the windows of the configuration ([Tracker.Configure]), for the
+//     models that they cover. The first call that counts opens one, and it ends a
+//     period later, to the nanosecond, whatever the calendar says. Requests are
+//     those that the upstream took up: it answered with a status of success, and
+//     with something else than a rate limit. Tokens and costs are those of the usage
+//     that is known, of failed calls too. Calls count when they end, so those that
+//     run while a window fills up may go beyond it. These windows never grow old.
+//
+// What is handed out is one immutable [engine.Quota] for a deployment, kept until
+// a window of it changes or grows old. Its TakenAt is that of the oldest window in
+// it, or within a second of now when windows are counted here: then the reported
+// ones have passed the same 10 minutes here.
+//
 // # Time
 //
 // Instants are read as distances from the start of the process, so with a
@@ -64,8 +90,12 @@
 // back, or a clock without a monotonic reading), a circuit or a cooldown lasts
 // at most its original length from there on.
 //
-// What never lives here: which deployment to try, what a failure means, calls
-// to upstreams, prices, quota readings, files.
+// An upstream that tells of a reset as a time on the clock is taken to have the
+// same clock. A window that is counted lasts, like a circuit, at most its length
+// from a clock that was set back.
 //
-// Read circuit.go first, then call.go.
+// What never lives here: which deployment to try, what a failure means, calls
+// to upstreams, requests for prices or quotas, files.
+//
+// Read circuit.go first, then call.go; of quotas quota.go, then quota_view.go.
 package health

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// flushEvery is how often statistics are written.
+	// flushEvery is how often statistics and quotas are written.
 	flushEvery = time.Minute
 	// staleAfter is how long after its end a circuit that nobody probed is kept:
 	// as long as statistics, after that it says nothing any more.
@@ -129,7 +129,7 @@ func (t *Tracker) load(name string, table Table, read func(id string, value []by
 	return nil
 }
 
-// run writes statistics until Close.
+// run writes statistics and quotas until Close.
 func (t *Tracker) run() {
 	defer close(t.done)
 	tick := time.NewTicker(flushEvery)
@@ -145,9 +145,13 @@ func (t *Tracker) run() {
 	}
 }
 
-// flush writes every slot that changed since the last time.
+// flush writes every slot and every quota that changed since the last time.
 func (t *Tracker) flush() {
 	now := t.clock()
+	t.flushQuotas(now)
+	if t.options.Statistics == nil {
+		return
+	}
 	for _, s := range *t.states.Load() {
 		t.flushState(s, now)
 	}
@@ -167,8 +171,8 @@ func (t *Tracker) flushState(s *state, now time.Time) {
 	})
 }
 
-// Close writes the statistics and ends what runs in the background; the tables
-// must outlive it. The tracker keeps working, but its statistics are no longer
+// Close writes the statistics and quotas and ends what runs in the background;
+// the tables must outlive it. The tracker keeps working, but these are no longer
 // stored. The error is always nil.
 func (t *Tracker) Close() error {
 	t.closeOnce.Do(func() {

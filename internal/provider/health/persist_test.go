@@ -125,11 +125,11 @@ func TestNoTables(t *testing.T) {
 
 func TestUnreadableTable(t *testing.T) {
 	broken := errors.New("disk on fire")
-	for _, name := range []string{"cooldowns", "circuits", "statistics"} {
+	for _, name := range []string{"cooldowns", "circuits", "statistics", "quotas"} {
 		t.Run(name, func(t *testing.T) {
-			o := Options{Cooldowns: newTable(), Circuits: newTable(), Statistics: newTable()}
+			o := Options{Cooldowns: newTable(), Circuits: newTable(), Statistics: newTable(), Quotas: newTable()}
 			map[string]Table{
-				"cooldowns": o.Cooldowns, "circuits": o.Circuits, "statistics": o.Statistics,
+				"cooldowns": o.Cooldowns, "circuits": o.Circuits, "statistics": o.Statistics, "quotas": o.Quotas,
 			}[name].(*memTable).loadErr = broken
 			tracker, err := New(o)
 			if !errors.Is(err, broken) || !strings.Contains(err.Error(), "load "+name) {

@@ -142,7 +142,7 @@ type reader struct {
 	bad  bool
 }
 
-func newReader(b []byte, version byte) (*reader, error) {
+func newReader(b []byte, version byte) (*reader, error) { //nolint:unparam // each kind of record has a version of its own
 	if len(b) == 0 {
 		return nil, errRecord
 	}

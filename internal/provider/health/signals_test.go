@@ -58,7 +58,7 @@ func TestSignalsOverwrite(t *testing.T) {
 		{Deployment: deployment("never called"), Signals: dirty},
 	}
 	r.tracker.Signals(r.clock.now(), pool)
-	want := engine.Signals{TTFT: engine.UnknownDuration, Throughput: engine.Unknown, SuccessPPM: engine.Unknown, Quota: quota}
+	want := engine.Signals{TTFT: engine.UnknownDuration, Throughput: engine.Unknown, SuccessPPM: engine.Unknown}
 	for i := range pool {
 		if diff := cmp.Diff(want, pool[i].Signals); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", pool[i].ID, diff)

@@ -2,6 +2,7 @@ package health
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"gatewright/engine"
@@ -9,7 +10,8 @@ import (
 
 // state is what is known of one deployment.
 type state struct {
-	id string
+	id   string
+	view atomic.Pointer[view] // of the quota, when it was last asked for; nil = never
 
 	mu          sync.Mutex // guards the rest; taken after Tracker.mu, before any table's lock
 	circuit     circuit

@@ -22,9 +22,10 @@ type Options struct {
 	Clock  func() time.Time
 	Logger *slog.Logger // nil = no log
 
-	// Where the state is kept; nil = not kept. Statistics is written about once
-	// a minute and at Close, the others at every change.
-	Cooldowns, Circuits, Statistics Table
+	// Where the state is kept; nil = not kept. Statistics and Quotas are written
+	// about once a minute and at Close, the others at every change; so is a quota
+	// that has just been used up.
+	Cooldowns, Circuits, Statistics, Quotas Table
 
 	// MinSamples is how many samples a statistic needs in the window; below
 	// that it is Unknown. 0 = DefaultMinSamples.
@@ -53,6 +54,7 @@ type Tracker struct {
 
 	mu     sync.Mutex               // held to replace states; taken before any state.mu
 	states atomic.Pointer[stateMap] // never written once it is here
+	quotas quotas
 
 	stop      chan struct{} // nil = nothing to flush
 	done      chan struct{}
@@ -63,8 +65,8 @@ var _ engine.SignalSource = (*Tracker)(nil)
 
 // New returns a tracker that goes on from what the tables hold. A record that
 // it does not understand is dropped and logged; the error is that of a table
-// that cannot be read. With a table for statistics it runs a goroutine until
-// Close.
+// that cannot be read. With a table for statistics or quotas it runs a goroutine
+// until Close.
 func New(o Options) (*Tracker, error) {
 	if o.Clock == nil {
 		o.Clock = time.Now
@@ -78,15 +80,16 @@ func New(o Options) (*Tracker, error) {
 	t := &Tracker{clock: o.Clock, logger: o.Logger, options: o, least: uint64(o.MinSamples)} //nolint:gosec // positive
 	t.base = t.clock().UTC()
 	t.origin = t.base.UnixNano()
+	t.quotas.accounts = make(map[string]*account)
 	states := stateMap{}
-	if err := errors.Join(t.loadCooldowns(states), t.loadCircuits(states), t.loadStatistics(states)); err != nil {
+	if err := errors.Join(t.loadCooldowns(states), t.loadCircuits(states), t.loadStatistics(states), t.loadQuotas()); err != nil {
 		return nil, err
 	}
 	for _, s := range states {
 		t.age(s, t.origin)
 	}
 	t.states.Store(&states)
-	if o.Statistics != nil {
+	if o.Statistics != nil || o.Quotas != nil {
 		t.stop, t.done = make(chan struct{}), make(chan struct{})
 		go t.run()
 	}
@@ -105,8 +108,8 @@ func (t *Tracker) instant(at int64) time.Time {
 	return t.base.Add(time.Duration(at - t.origin))
 }
 
-// Signals fills what is known of each candidate but its quota, which is left as
-// it is. Numbers that rest on too few samples are Unknown.
+// Signals fills what is known of each candidate. Numbers that rest on too few
+// samples are Unknown.
 func (t *Tracker) Signals(now time.Time, pool []engine.Candidate) {
 	at := t.at(now)
 	states := *t.states.Load()
@@ -116,10 +119,12 @@ func (t *Tracker) Signals(now time.Time, pool []engine.Candidate) {
 		s := states[pool[i].ID]
 		if s == nil {
 			*out = engine.Signals{
-				Quota: out.Quota, TTFT: engine.UnknownDuration, Throughput: engine.Unknown, SuccessPPM: engine.Unknown,
+				TTFT: engine.UnknownDuration, Throughput: engine.Unknown, SuccessPPM: engine.Unknown,
+				Quota: t.look(t.quotas.sources(pool[i].Deployment), at).quota,
 			}
 			continue
 		}
+		out.Quota = t.quota(s, pool[i].Deployment, at)
 		stream, answer := t.read(s, at, out)
 		if stream {
 			streams++
@@ -225,9 +230,9 @@ func (t *Tracker) age(s *state, at int64) {
 // call is its probe. Every call that began must End.
 func (t *Tracker) Begin(d *engine.Deployment, now time.Time, lastResort bool) (*Call, bool) {
 	if lastResort {
-		return t.begin(t.state(d.ID), now, lastResortEntry, nil)
+		return t.begin(t.state(d.ID), d, now, lastResortEntry, nil)
 	}
-	return t.begin(t.state(d.ID), now, ordinaryEntry, nil)
+	return t.begin(t.state(d.ID), d, now, ordinaryEntry, nil)
 }
 
 // BeginPinned counts a call in that no circuit stops, because this deployment
@@ -235,7 +240,7 @@ func (t *Tracker) Begin(d *engine.Deployment, now time.Time, lastResort bool) (*
 // whose place is free. While it goes past a circuit, its success closes the
 // circuit and its failure changes nothing.
 func (t *Tracker) BeginPinned(d *engine.Deployment, now time.Time) *Call {
-	c, _ := t.begin(t.state(d.ID), now, entitledEntry, nil)
+	c, _ := t.begin(t.state(d.ID), d, now, entitledEntry, nil)
 	return c
 }
 
@@ -245,12 +250,12 @@ func (t *Tracker) BeginPinned(d *engine.Deployment, now time.Time) *Call {
 // circuit is no probe: its success closes the circuit, its failure changes
 // nothing.
 func (t *Tracker) Repeat(prev *Call, now time.Time) (*Call, bool) {
-	return t.begin(prev.state, now, ordinaryEntry, prev)
+	return t.begin(prev.state, prev.deployment, now, ordinaryEntry, prev)
 }
 
 // begin counts a call in. The state may have been forgotten since it was looked
 // up; prev is the request's call before this one, or nil.
-func (t *Tracker) begin(s *state, now time.Time, right entry, prev *Call) (*Call, bool) {
+func (t *Tracker) begin(s *state, d *engine.Deployment, now time.Time, right entry, prev *Call) (*Call, bool) {
 	at := t.at(now)
 	s.mu.Lock()
 	for s.forgotten {
@@ -260,7 +265,7 @@ func (t *Tracker) begin(s *state, now time.Time, right entry, prev *Call) (*Call
 	}
 	defer s.mu.Unlock()
 	t.age(s, at)
-	c := &Call{tracker: t, state: s}
+	c := &Call{tracker: t, state: s, deployment: d}
 	if prev != nil && prev.state == s {
 		c.opened = prev.opened
 		if c.opened == s.circuit.epoch {

@@ -18,7 +18,7 @@ var (
 )
 
 // whole reads one JSON answer.
-func (x *exchange) whole() (*provider.Response, error) {
+func (x *chat) whole() (*provider.Response, error) {
 	raw := provider.NewBuffer()
 	defer raw.Free()
 	if err := raw.Fill(x.body, x.resp.ContentLength, x.answerLimit); err != nil {
@@ -28,7 +28,7 @@ func (x *exchange) whole() (*provider.Response, error) {
 }
 
 // checked makes the response of a JSON answer's text.
-func (x *exchange) checked(raw []byte) (*provider.Response, error) {
+func (x *chat) checked(raw []byte) (*provider.Response, error) {
 	answer, err := wire.CheckAnswer(x.payload.Endpoint, raw)
 	if err != nil {
 		return nil, x.undecodable(err)
@@ -43,7 +43,7 @@ func (x *exchange) checked(raw []byte) (*provider.Response, error) {
 }
 
 // folded makes one JSON answer of a stream that nobody asked for.
-func (x *exchange) folded() (*provider.Response, error) {
+func (x *chat) folded() (*provider.Response, error) {
 	limit := int(min(x.answerLimit, math.MaxInt32))
 	events := sse.NewReader(x.body, x.eventLimit)
 	raw, err := wire.FoldStream(x.payload.Endpoint, events, x.call.PublicModel, limit)
@@ -54,7 +54,7 @@ func (x *exchange) folded() (*provider.Response, error) {
 }
 
 // unfolded makes a stream of one JSON answer, where a stream was asked for.
-func (x *exchange) unfolded(ctx context.Context) (*provider.Response, error) {
+func (x *chat) unfolded(ctx context.Context) (*provider.Response, error) {
 	raw := provider.NewBuffer()
 	defer raw.Free()
 	if err := raw.Fill(x.body, x.resp.ContentLength, x.answerLimit); err != nil {

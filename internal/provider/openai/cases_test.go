@@ -253,6 +253,29 @@ func TestSecretsStayHere(t *testing.T) {
 	}
 }
 
+// TestSecretsInHeaders leaves headers out that repeat a secret, of good answers
+// and of errors.
+func TestSecretsInHeaders(t *testing.T) {
+	const secret = "swallows-in-the-key"
+	key, err := provider.NewCredential("Authorization", "Bearer ", secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := func(_ string, c *Config) { c.Keys = provider.NewKeyring(key) }
+	for _, status := range []string{"http-200", "http-429"} {
+		a := `always: {fault: ` + status + `, headers: {X-Ratelimit-Key: "Bearer ` + secret + `", Openai-Organization: fine}}`
+		r := newRig(t, rigOptions{config: config}, a, a)
+		s, _, err := r.ask(t.Context(), false)
+		h := http.Header(s.answer.Header)
+		if err != nil {
+			h = upstreamError(t, err).Header
+		}
+		if got := fmt.Sprint(h); strings.Contains(got, "swallows") || h.Get("Openai-Organization") != "fine" {
+			t.Errorf("%s: headers %s", status, got)
+		}
+	}
+}
+
 // TestClientLeaves closes the upstream's connection at once, in every phase.
 func TestClientLeaves(t *testing.T) {
 	const within = 100 * time.Millisecond

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"unicode"
 
 	"gatewright/internal/provider"
 	wire "gatewright/internal/wire/openai"
@@ -46,6 +47,9 @@ type Config struct {
 	AnswerLimit int64
 	// EventLimit bounds one event of a stream, in bytes; 0 = 16 MiB.
 	EventLimit int
+	// Issues is told what the upstream issued that requests may name later; nil =
+	// nobody is.
+	Issues Issues
 }
 
 // endpoints are the paths below the base URL, by wire.Endpoint.
@@ -57,16 +61,19 @@ type Adapter struct {
 	model        string
 	keys         *provider.Keyring
 	urls         [len(endpoints)]*url.URL
-	headers      []headerPair // by credential
+	rawURLs      [wire.RawEndpoints]*url.URL // of the byte routes
+	responses    *url.URL                    // of the Responses protocol
+	headers      []headerPair                // by credential
 	includeUsage bool
 	answerLimit  int64
 	eventLimit   int
+	issues       Issues
 	secrets      []string // what may be one: of the base URL's query, of configured headers
 }
 
-// headerPair holds the ready headers of a request with one credential. They are
-// shared by all requests and only read.
-type headerPair struct{ whole, stream http.Header }
+// headerPair holds the ready headers of a request with one credential, and
+// those of a byte route. They are shared by all requests and only read.
+type headerPair struct{ whole, stream, raw http.Header }
 
 var _ provider.Adapter = (*Adapter)(nil)
 
@@ -74,7 +81,10 @@ var _ provider.Adapter = (*Adapter)(nil)
 func New(c Config) (*Adapter, error) {
 	a := &Adapter{
 		client: c.Client, model: c.Model, keys: c.Keys, includeUsage: c.IncludeUsage,
-		answerLimit: c.AnswerLimit, eventLimit: c.EventLimit,
+		answerLimit: c.AnswerLimit, eventLimit: c.EventLimit, issues: c.Issues,
+	}
+	if a.issues == nil {
+		a.issues = noIssues{}
 	}
 	if a.keys == nil {
 		a.keys = provider.NewKeyring()
@@ -86,6 +96,10 @@ func New(c Config) (*Adapter, error) {
 		a.eventLimit = defaultEvent
 	}
 	errs := []error{a.setURLs(&c), checkHeaders(c.Header)}
+	if strings.ContainsFunc(c.Model, unicode.IsControl) {
+		// In a form a line break could end the field.
+		errs = append(errs, fmt.Errorf("upstream_model %q holds a control character: write the name without it", c.Model))
+	}
 	if c.Client == nil {
 		errs = append(errs, errors.New("no client"))
 	}
@@ -120,15 +134,21 @@ func (a *Adapter) setURLs(c *Config) error {
 	for _, values := range c.Header {
 		a.secrets = append(a.secrets, values...)
 	}
-	if c.APIVersion != "" {
-		query.Set("api-version", c.APIVersion)
-	}
 	base.Fragment, base.RawFragment = "", ""
 	if base.Path == "" {
 		base.Path = "/" // else JoinPath makes a path that does not begin with one
 	}
 	base.RawQuery = query.Encode()
+	// Azure serves Responses below one path for all deployments, which has no
+	// versions; the deployment is named in the body.
+	versionless := base.JoinPath("openai", "v1", "responses")
+	if c.APIVersion != "" {
+		query.Set("api-version", c.APIVersion)
+		base.RawQuery = query.Encode()
+	}
+	a.responses = base.JoinPath("responses")
 	if c.DeploymentPaths {
+		a.responses = versionless
 		if c.Model == "" || c.Model == "." || c.Model == ".." {
 			return fmt.Errorf("upstream_model %q cannot stand in a path: name the Azure deployment", c.Model)
 		}
@@ -136,6 +156,9 @@ func (a *Adapter) setURLs(c *Config) error {
 	}
 	for e, path := range endpoints {
 		a.urls[e] = base.JoinPath(path)
+	}
+	for e := range a.rawURLs {
+		a.rawURLs[e] = base.JoinPath(wire.RawEndpoint(e).Path())
 	}
 	return nil
 }
@@ -174,7 +197,7 @@ func (a *Adapter) setHeaders(configured http.Header) {
 		for _, h := range []struct {
 			to     *http.Header
 			accept string
-		}{{&a.headers[i].whole, typeJSON}, {&a.headers[i].stream, typeEvents}} {
+		}{{&a.headers[i].whole, typeJSON}, {&a.headers[i].stream, typeEvents}, {&a.headers[i].raw, typeAny}} {
 			out := make(http.Header, len(configured)+4)
 			out["User-Agent"] = []string{userAgent}
 			maps.Copy(out, configured)
@@ -196,6 +219,17 @@ func (a *Adapter) mask(text string) string {
 		}
 	}
 	return text
+}
+
+// withoutSecrets leaves the headers of an upstream out that repeat one of the
+// provider's secrets.
+func (a *Adapter) withoutSecrets(h http.Header) http.Header {
+	for name, values := range h {
+		if len(values[0]) >= minSecret && a.mask(values[0]) != values[0] {
+			delete(h, name)
+		}
+	}
+	return h
 }
 
 // minSecret is the length from which on a value of a query or of a header may be

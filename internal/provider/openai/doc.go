@@ -8,6 +8,14 @@
 // into form: an event stream where one JSON was asked for is folded, one JSON
 // where a stream was asked for is unfolded, compressed bodies are decoded.
 //
+// The byte routes (images, audio, moderations, rerank) go through raw.go: of their
+// answers JSON is held and looked into, events are passed on one by one, and
+// everything else as it comes.
+//
+// Responses go through responses.go and events.go, what is asked of those that the
+// upstream keeps through stored.go. What it issues that clients may name later is
+// told to an [Issues] before the client sees it.
+//
 // What never lives here: repeats, failover, limits of time, what a failure
 // means for the request. Read adapter.go first.
 package openai

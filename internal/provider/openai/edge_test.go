@@ -176,6 +176,23 @@ func TestOneFreshConnection(t *testing.T) {
 	}
 }
 
+// TestFreshConnectionsAreBudgeted fails over instead when the retry budget is
+// used up: an upstream that resets what it has read must not be called twice for
+// each request.
+func TestFreshConnectionsAreBudgeted(t *testing.T) {
+	r := newRig(t, rigOptions{retries: &provider.RetryBudget{}}, "script: [{fault: close-on-reuse}]", "{}")
+	if _, _, err := r.ask(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	_, d, err := r.ask(t.Context(), false)
+	if err != nil || attempts(d) != "a:connect b:ok" || !strings.Contains(d.Attempts[0].Note, "retry budget") {
+		t.Errorf("%s, %q, %v", attempts(d), d.Attempts[0].Note, err)
+	}
+	if n := r.fake.Calls("a"); n != 1 {
+		t.Errorf("a saw %d requests, want the first alone", n)
+	}
+}
+
 // TestKeptConnections uses one connection for many requests, whatever their
 // end.
 func TestKeptConnections(t *testing.T) {

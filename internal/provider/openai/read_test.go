@@ -34,12 +34,17 @@ func answerTo(tb testing.TB, streams bool, status int, header http.Header, body 
 		tb.Fatal(err)
 	}
 	resp := &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(body), ContentLength: -1}
-	x := exchange{
-		Adapter: a, resp: resp, body: resp.Body,
-		payload: &wire.Payload{Request: found},
-		call:    &provider.Call{PublicModel: publicModel, Clock: time.Now, Waiting: func() {}},
+	payload := &wire.Payload{Request: found}
+	x := &chat{
+		exchange: exchange{
+			Adapter: a, resp: resp, body: resp.Body,
+			call: &provider.Call{
+				Request: &engine.Request{Stream: streams, Payload: payload}, PublicModel: publicModel, Clock: time.Now, Waiting: func() {},
+			},
+		},
+		payload: payload,
 	}
-	return x.answer(tb.Context())
+	return x.answer(tb.Context(), x)
 }
 
 // play takes a stream to its end. It returns what the client gets, and the

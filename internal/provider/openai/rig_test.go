@@ -39,6 +39,7 @@ type rig struct {
 	engine   *engine.Engine
 	snapshot *engine.Snapshot
 	client   *provider.Client
+	baseURL  string // of b
 }
 
 type noAffinity struct{}
@@ -58,6 +59,7 @@ type rigOptions struct {
 	retry    engine.RetryPolicy
 	config   func(id string, c *Config) // changes a deployment's configuration
 	chains   map[engine.Chain][]string  // of the model; its fallback is "other", served by b
+	retries  *provider.RetryBudget      // nil = the default
 }
 
 // newRig serves behaviours (YAML, as below an upstream's name) as a and b.
@@ -85,7 +87,7 @@ func newRig(t *testing.T, o rigOptions, a, b string) *rig {
 		srv.Close()
 	})
 	r := newEngine(t, o, client, map[string]string{"a": srv.URL + "/a/v1", "b": srv.URL + "/b/v1"})
-	r.fake = up
+	r.fake, r.baseURL = up, srv.URL+"/b/v1"
 	return r
 }
 
@@ -145,7 +147,7 @@ func newEngine(t *testing.T, o rigOptions, client *provider.Client, urls map[str
 		t.Fatal(err)
 	}
 	r := &rig{t: t, tracker: tracker, snapshot: snapshot, client: client}
-	dispatcher := provider.NewDispatcher(tracker, provider.Options{FinishWait: shortLimit})
+	dispatcher := provider.NewDispatcher(tracker, provider.Options{FinishWait: shortLimit, Retries: o.retries})
 	r.engine = engine.New(snapshot, tracker, noAffinity{}, dispatcher, noAffinity{})
 	return r
 }

@@ -22,7 +22,7 @@ const maxDrain = 16 << 10
 
 // stream is a streamed answer.
 type stream struct {
-	exchange
+	*chat
 	ctx    context.Context //nolint:containedctx // that of Do: the stream is the rest of its work
 	events *sse.Reader
 	chunks *wire.Stream
@@ -35,8 +35,8 @@ type stream struct {
 }
 
 // streamed makes the response of an event stream. Nothing of it has been read.
-func (x *exchange) streamed(ctx context.Context, body io.Reader) (*provider.Response, error) {
-	s := &stream{exchange: *x, ctx: ctx}
+func (x *chat) streamed(ctx context.Context, body io.Reader) (*provider.Response, error) {
+	s := &stream{chat: x, ctx: ctx}
 	s.events = sse.NewReader(&announced{body, x.call.Waiting}, x.eventLimit)
 	s.chunks = wire.NewStream(x.payload.Endpoint, x.call.PublicModel, x.payload.Request.IncludeUsage)
 	return &provider.Response{Header: x.responseHeader(eventsType), Stream: s}, nil

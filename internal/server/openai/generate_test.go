@@ -50,7 +50,7 @@ func withModel(t *testing.T, body json.RawMessage, model string) string {
 	if err := json.Compact(&compact, body); err != nil {
 		t.Fatal(err)
 	}
-	for _, asked := range []string{"mock-1", "mock-emb"} {
+	for _, asked := range []string{"mock-1", "mock-emb", "gpt-5", "gpt-5.4"} {
 		if s := strings.Replace(compact.String(), `"model":"`+asked+`"`, `"model":"`+model+`"`, 1); s != compact.String() {
 			return s
 		}

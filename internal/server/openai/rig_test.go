@@ -94,6 +94,7 @@ func (outside) Record(*engine.Decision)                                         
 type rig struct {
 	t       *testing.T
 	address string
+	owners  owners
 	mu      sync.Mutex
 	seen    []*engine.Request // by the executor
 }
@@ -146,7 +147,7 @@ func start(t *testing.T, run execute, checks ...engine.Check) *rig {
 	if run == nil {
 		run = serve
 	}
-	r := &rig{t: t}
+	r := &rig{t: t, owners: owners{}}
 	watch := execute(func(ctx context.Context, q *engine.Request, p *engine.Plan, sink engine.Sink) (engine.Result, error) {
 		r.mu.Lock()
 		r.seen = append(r.seen, q)
@@ -156,7 +157,7 @@ func start(t *testing.T, run execute, checks ...engine.Check) *rig {
 	s := server.New(server.Options{
 		Engine: engine.New(snapshot(t, checks...), outside{}, outside{}, watch, outside{}),
 		Logger: slog.New(slog.DiscardHandler),
-		Rooms:  []server.Room{openai.New()},
+		Rooms:  []server.Room{openai.New(), openai.NewResponses(r.owners)},
 	})
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {

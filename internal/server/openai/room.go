@@ -20,13 +20,18 @@ func New() Room { return Room{} }
 
 // Routes lists the endpoints, the most used first.
 func (r Room) Routes() []server.Route {
-	return []server.Route{
+	routes := []server.Route{
 		{Method: http.MethodPost, Path: "/v1/chat/completions", Handle: generate(wire.Chat)},
 		{Method: http.MethodPost, Path: "/v1/completions", Handle: generate(wire.Completions)},
 		{Method: http.MethodPost, Path: "/v1/embeddings", Handle: generate(wire.Embeddings)},
 		{Method: http.MethodGet, Path: "/v1/models", Handle: listModels},
 		{Method: http.MethodGet, Path: "/v1/models/{id:.+}", Handle: oneModel},
 	}
+	for e, endpoint := range rawEndpoints {
+		raw := wire.RawEndpoint(e)
+		routes = append(routes, server.Route{Method: http.MethodPost, Path: "/v1/" + raw.Path(), Handle: pass(raw, endpoint)})
+	}
+	return routes
 }
 
 // AppendError appends the error as the body of an answer:

@@ -1,0 +1,162 @@
+package openai
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+
+	"gatewright/engine"
+	"gatewright/internal/provider"
+	"gatewright/internal/wire/responses"
+	"gatewright/internal/wire/sse"
+)
+
+// eventStream is a streamed answer of the Responses protocol.
+type eventStream struct {
+	*exchange
+	ctx    context.Context //nolint:containedctx // that of Do: the stream is the rest of its work
+	events *sse.Reader
+	answer *responses.Stream
+	keeps  bool // the upstream keeps the answer
+	past   bool // it is the record of an answer: its failure is what was asked for
+
+	frame   []byte
+	news    news
+	shown   bool // something has been shown
+	last    bool // the final event has been handed out
+	done    bool // so has the end
+	lenient bool // an event that no blank line closed has been taken
+}
+
+var (
+	_ provider.Stream  = (*eventStream)(nil)
+	_ provider.Breaker = (*eventStream)(nil)
+)
+
+func newEventStream(ctx context.Context, x *exchange, body io.Reader) *eventStream {
+	return &eventStream{
+		exchange: x, ctx: ctx,
+		events: sse.NewReader(&announced{body, x.call.Waiting}, x.eventLimit),
+		answer: responses.NewStream(x.call.PublicModel),
+	}
+}
+
+// Next implements [provider.Stream].
+func (s *eventStream) Next() (provider.Event, error) {
+	if s.last {
+		s.done = true // the protocol ends with its final event
+		return provider.Event{Finished: true, Done: true}, nil
+	}
+	for {
+		ev, err := s.events.Next()
+		switch {
+		case err == nil && !ev.HasData:
+			continue // a comment
+		case err == nil:
+		case errors.Is(err, io.ErrUnexpectedEOF) && ev.HasData && !s.lenient:
+			s.lenient = true // the last event lacks its blank line
+		default:
+			return provider.Event{}, s.ended(err)
+		}
+		out, err := s.take(&ev)
+		if s.lenient && err != nil {
+			return provider.Event{}, s.broken(io.ErrUnexpectedEOF)
+		}
+		return out, err
+	}
+}
+
+// ended says how the body ended before the answer was whole.
+func (s *eventStream) ended(err error) error {
+	var large *sse.TooLargeError
+	switch {
+	case errors.As(err, &large):
+		return provider.BadAnswer("an event of the upstream's stream is too large", err)
+	case !errors.Is(err, io.EOF) && !s.lenient:
+		return s.broken(err)
+	}
+	return io.EOF
+}
+
+// take makes the client's event of the upstream's.
+func (s *eventStream) take(ev *sse.Event) (provider.Event, error) {
+	frame, info, err := s.answer.Event(s.frame[:0], ev.Name, ev.Data)
+	s.frame = frame
+	switch {
+	case info.Malformed:
+		return s.malformed(ev.Data, err)
+	case info.Fault != nil && s.past:
+		return s.record(ev)
+	case info.Fault != nil:
+		return provider.Event{}, s.failure(info.Fault)
+	case !info.Drop && len(ev.Name) == 0 && kindOf(ev.Data) == "":
+		return s.malformed(ev.Data, errNoEvent)
+	}
+	s.last = info.Finish
+	s.shown = s.shown || info.Content
+	if s.shown || s.past {
+		s.remember()
+	}
+	if info.Drop {
+		return provider.Event{}, nil
+	}
+	return provider.Event{Frame: s.frame, Commits: info.Content || s.past, Refused: info.Refusal, Finished: s.last}, nil
+}
+
+// remember notes what the upstream has issued, before the client sees it.
+func (s *eventStream) remember() {
+	o := s.answer.Owned()
+	if fresh, some := s.news.of(&o); some {
+		s.issued(&fresh, s.keeps)
+	}
+}
+
+// errNoEvent is why an object is no event.
+var errNoEvent = errors.New("it has no type")
+
+// malformed handles an event that is none of the protocol's, as in a stream of
+// chat: a damaged event is text that the client will never get.
+func (s *eventStream) malformed(data []byte, err error) (provider.Event, error) {
+	if !s.shown || bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
+		return provider.Event{}, provider.BadAnswer("the upstream sent something that is no event of the protocol", err)
+	}
+	return provider.Event{Skipped: true}, nil
+}
+
+// record passes an event on that tells of a failure, in the record of an answer.
+func (s *eventStream) record(ev *sse.Event) (provider.Event, error) {
+	const errorEvent = "error" // response.failed follows
+	s.last = string(ev.Name) != errorEvent && kindOf(ev.Data) != errorEvent
+	data := withModel(nil, ev.Data, s.call.PublicModel, "response")
+	s.frame = sse.Append(s.frame[:0], string(ev.Name), data)
+	return provider.Event{Frame: s.frame, Commits: true, Finished: s.last}, nil
+}
+
+// Usage implements [provider.Stream].
+func (s *eventStream) Usage() engine.Usage {
+	if s.past {
+		return engine.Usage{} // it was told, and counted, when the answer was made
+	}
+	return responsesUsage(s.answer.Usage())
+}
+
+// Tail implements [provider.Stream]: the protocol has no end but its final
+// event.
+func (s *eventStream) Tail() []byte { return nil }
+
+// Broken implements [provider.Breaker].
+func (s *eventStream) Broken(e *engine.UpstreamError) []byte {
+	return s.answer.AppendBroken(nil, e.Message, typeUpstream, e.Code)
+}
+
+// typeUpstream is the type of an error that is an upstream's fault.
+const typeUpstream = "upstream_error"
+
+// Close implements [provider.Stream].
+func (s *eventStream) Close() error {
+	if s.done && s.ctx.Err() == nil {
+		_, _ = io.CopyN(io.Discard, s.resp.Body, maxDrain)
+	}
+	return s.body.Close()
+}

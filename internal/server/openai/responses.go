@@ -1,0 +1,150 @@
+package openai
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"gatewright/engine"
+	"gatewright/internal/server"
+	chat "gatewright/internal/wire/openai"
+	wire "gatewright/internal/wire/responses"
+)
+
+// Responses serves OpenAI's Responses protocol, whose answers are kept upstream
+// and continued there. Errors have the shape of OpenAI's other endpoints, but at
+// the end of a stream. It holds nothing of a request, so one value serves all.
+type Responses struct {
+	Room
+	owners Owners
+}
+
+var _ server.Room = Responses{}
+
+// NewResponses returns the room; owners say who issued what requests name.
+func NewResponses(owners Owners) Responses { return Responses{owners: owners} }
+
+// Routes lists the endpoints, the most used first.
+func (r Responses) Routes() []server.Route {
+	const one = "/v1/responses/{id}"
+	return []server.Route{
+		{Method: http.MethodPost, Path: "/v1/responses", Handle: r.create(wire.Create, engine.EndpointResponses)},
+		{Method: http.MethodPost, Path: "/v1/responses/compact", Handle: r.create(wire.Compact, engine.EndpointCompact)},
+		{Method: http.MethodPost, Path: "/v1/responses/input_tokens", Handle: r.create(wire.InputTokens, engine.EndpointInputTokens)},
+		{Method: http.MethodGet, Path: one, Handle: r.stored(chat.StoredGet)},
+		{Method: http.MethodDelete, Path: one, Handle: r.stored(chat.StoredDelete)},
+		{Method: http.MethodPost, Path: one + "/cancel", Handle: r.stored(chat.StoredCancel)},
+		{Method: http.MethodGet, Path: one + "/input_items", Handle: r.stored(chat.StoredInputItems)},
+	}
+}
+
+// AppendErrorEvent appends the error as the event that ends a stream of which
+// nothing is known here.
+func (Responses) AppendErrorEvent(dst []byte, e *server.Error) []byte {
+	return wire.NewStream("").AppendBroken(dst, e.Message, e.OpenAIType(), e.Code)
+}
+
+// create handles the endpoints that take a conversation.
+func (r Responses) create(e wire.Endpoint, endpoint engine.Endpoint) func(*server.Exchange) error {
+	return func(x *server.Exchange) error {
+		body, err := x.ReadJSON()
+		if err != nil {
+			return err
+		}
+		found, err := wire.ScanRequest(e, body, x.JSONDepth())
+		if err != nil {
+			return badResponsesRequest(err)
+		}
+		request, err := x.NewRequest(endpoint)
+		if err != nil {
+			return err
+		}
+		if request.Owner, err = r.owner(x.Caller, found, body); err != nil {
+			return err
+		}
+		fillResponses(request, found)
+		if e == wire.Create {
+			request.Stream, request.Async = found.Stream, found.Background
+		}
+		request.Session, request.Seed = x.Session(server.BodySession{
+			PromptCacheKey: found.PromptCacheKey,
+			Metadata:       found.MetadataSession,
+			SessionID:      found.SessionID,
+			LiteLLM:        found.LitellmSessionID,
+			Opening:        found,
+		})
+		request.Payload = &wire.Payload{Endpoint: e, Request: found, Body: body, Header: upstreamHeader(x.Request.Header)}
+		return x.Serve(request)
+	}
+}
+
+// fillResponses takes over what the scan found.
+func fillResponses(to *engine.Request, from *wire.Request) {
+	to.Model = from.Model
+	to.InputTokens = from.TextBytes / bytesPerToken
+	to.MaxOutput = from.MaxOutput
+	to.DisableFallbacks = from.DisableFallbacks
+	for _, need := range [...]struct {
+		is  bool
+		cap engine.Capabilities
+	}{
+		{from.Tools, engine.CapTools},
+		{from.Vision, engine.CapVision},
+		{from.Audio, engine.CapAudio},
+		{from.Files, engine.CapFiles},
+		{from.JSONSchema, engine.CapJSONSchema},
+		{from.Reasoning, engine.CapReasoning},
+	} {
+		if need.is {
+			to.Needs |= need.cap
+		}
+	}
+}
+
+// badResponsesRequest tells the client what is wrong with its body.
+func badResponsesRequest(err error) error {
+	e, ok := errors.AsType[*wire.RequestError](err)
+	if !ok {
+		return err
+	}
+	return &server.Error{Code: e.Code, Message: e.Message, Param: e.Param}
+}
+
+// stored handles what is asked of an answer that its upstream keeps: it goes
+// there and nowhere else.
+func (r Responses) stored(action chat.StoredAction) func(*server.Exchange) error {
+	return func(x *server.Exchange) error {
+		id := x.PathVar("id")
+		owner, ok := r.owners.Find(x.Caller, engine.Issue{Kind: engine.IssueResponse, ID: id})
+		if !ok {
+			return notFound(server.CodeResponseNotFound, "", "there is no response with the id %q; what one key created cannot be seen by another", id)
+		}
+		d, ok := x.Snapshot.Deployment(owner)
+		if !ok {
+			return &server.Error{
+				Code: engine.CodeNoEligibleCandidate, Message: fmt.Sprintf("the deployment that keeps the response %q is not configured any more", id),
+			}
+		}
+		request, err := x.NewRequest(engine.EndpointStored)
+		if err != nil {
+			return err
+		}
+		query := x.Request.URL.Query()
+		request.Model, request.Owner = d.Model, d.ID
+		request.Stream = action == chat.StoredGet && asksForStream(query)
+		request.Payload = &chat.Stored{Action: action, ID: id, Query: query, Header: upstreamHeader(x.Request.Header)}
+		return x.Serve(request)
+	}
+}
+
+// asksForStream reports whether a query wants the events of an answer.
+func asksForStream(query url.Values) bool {
+	wanted, err := strconv.ParseBool(query.Get("stream"))
+	return err == nil && wanted
+}
+
+func notFound(code, param, format, id string) *server.Error {
+	return &server.Error{Code: code, Param: param, Message: fmt.Sprintf(format, id)}
+}
