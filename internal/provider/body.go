@@ -1,41 +1,61 @@
 package provider
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"sync"
 	"sync/atomic"
 )
 
-// Body is the body of a request to an upstream. It stands in pooled memory and
-// can be read any number of times; the memory is given back when the owner has
+// Body is the body of a request to an upstream. It can be read any number of
+// times. A long one stands in pooled memory that is given back when the owner has
 // released it and every reader is closed, because a transport may go on reading
-// after it has returned.
+// after it has returned. A short one is a copy of its own: net/http sends the
+// headers in a write of their own unless it knows the body to be in memory, which
+// it does only of the standard library's readers.
 type Body struct {
-	buf  *Buffer
-	refs atomic.Int32
+	short []byte
+	buf   *Buffer // nil for a short one
+	refs  atomic.Int32
 }
+
+// shortBody is the length up to which headers and body fit into one write.
+const shortBody = writeBuffer - 4<<10
 
 // NewBody returns a body of what is in buf, and takes the buffer over. The
 // owner calls Release once.
 func NewBody(buf *Buffer) *Body {
+	if len(buf.B) <= shortBody {
+		b := &Body{short: bytes.Clone(buf.B)}
+		buf.Free()
+		return b
+	}
 	b := &Body{buf: buf}
 	b.refs.Store(1)
 	return b
 }
 
 // Len returns the length in bytes.
-func (b *Body) Len() int { return len(b.buf.B) }
+func (b *Body) Len() int {
+	if b.buf == nil {
+		return len(b.short)
+	}
+	return len(b.buf.B)
+}
 
 // Reader returns a reader from the beginning. It must be closed.
 func (b *Body) Reader() io.ReadCloser {
+	if b.buf == nil {
+		return io.NopCloser(bytes.NewReader(b.short))
+	}
 	b.refs.Add(1)
 	return &bodyReader{body: b, rest: b.buf.B}
 }
 
 // Release gives up the owner's hold. No reader may be made afterwards.
 func (b *Body) Release() {
-	if b.refs.Add(-1) == 0 {
+	if b.buf != nil && b.refs.Add(-1) == 0 {
 		b.buf.Free()
 	}
 }

@@ -25,8 +25,9 @@ const (
 
 const (
 	defaultConnect = 10 * time.Second
-	defaultIdle    = 512 // idle connections kept for one host
-	idleTimeout    = 90 * time.Second
+	defaultIdle    = 512              // idle connections kept for one host
+	idleTimeout    = 50 * time.Second // many servers close after 60: better to be first
+	probeEvery     = 30 * time.Second // between TCP's probes
 	pingAfter      = 30 * time.Second // silence on an HTTP/2 connection
 	pingTimeout    = 15 * time.Second
 
@@ -74,7 +75,7 @@ func NewClient(o ClientOptions) *Client {
 }
 
 func newTransport(o ClientOptions) *http.Transport {
-	dialer := &net.Dialer{Timeout: o.Connect, KeepAlive: idleTimeout / 3}
+	dialer := &net.Dialer{Timeout: o.Connect, KeepAlive: probeEvery}
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
 		DialContext:            dialer.DialContext,
@@ -206,6 +207,7 @@ func (t *trip) stale(err error) bool {
 	}
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) ||
+		errors.Is(err, net.ErrClosed) || // its reader saw the end while the request was being written
 		err.Error() == "http: server closed idle connection"
 }
 

@@ -1,15 +1,19 @@
 package provider
 
 import (
+	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -158,16 +162,17 @@ func TestBody(t *testing.T) {
 
 // TestBodyIsKept gives memory back only when nobody can read it any more.
 func TestBodyIsKept(t *testing.T) {
+	long := strings.Repeat("x", shortBody+1)
 	buf := NewBuffer()
-	buf.B = append(buf.B, "hello"...)
+	buf.B = append(buf.B, long...)
 	body := NewBody(buf)
 	r := body.Reader()
 	body.Release()
 	if n := body.refs.Load(); n != 1 {
 		t.Fatalf("%d holds while a reader is open", n)
 	}
-	if got, err := io.ReadAll(r); err != nil || string(got) != "hello" {
-		t.Errorf("got %q, %v", got, err)
+	if got, err := io.ReadAll(r); err != nil || string(got) != long {
+		t.Errorf("got %d bytes, %v", len(got), err)
 	}
 	_, _ = r.Close(), r.Close()
 	if n := body.refs.Load(); n != 0 {
@@ -176,6 +181,58 @@ func TestBodyIsKept(t *testing.T) {
 	if _, err := r.Read(make([]byte, 1)); err == nil {
 		t.Error("a closed reader reads")
 	}
+}
+
+// TestShortBody goes out with its headers in one write, and lives on when its
+// buffer serves others.
+func TestShortBody(t *testing.T) {
+	var writes atomic.Int32
+	server, client := net.Pipe()
+	go func() {
+		defer func() { _ = server.Close() }()
+		if req, err := http.ReadRequest(bufio.NewReader(server)); err == nil {
+			_, _ = io.Copy(io.Discard, req.Body)
+			_, _ = io.WriteString(server, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+		}
+	}()
+	transport := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+		return &countedConn{Conn: client, writes: &writes}, nil
+	}, WriteBufferSize: writeBuffer}
+	defer transport.CloseIdleConnections()
+	buf := NewBuffer()
+	buf.B = append(buf.B, strings.Repeat("y", 2000)...)
+	body := NewBody(buf)
+	defer body.Release()
+	other := NewBuffer()
+	other.B = append(other.B, strings.Repeat("z", 2000)...)
+	got, err := io.ReadAll(body.Reader())
+	if err != nil || strings.Trim(string(got), "y") != "" || len(got) != body.Len() {
+		t.Errorf("read %q, %v", got, err)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://up/", body.Reader())
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.ContentLength = int64(body.Len())
+	resp, err := transport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	if n := writes.Load(); n != 1 {
+		t.Errorf("%d writes, want headers and body in one", n)
+	}
+}
+
+// countedConn counts writes.
+type countedConn struct {
+	net.Conn
+	writes *atomic.Int32
+}
+
+func (c *countedConn) Write(p []byte) (int, error) {
+	c.writes.Add(1)
+	return c.Conn.Write(p)
 }
 
 // TestCredential carries a secret and shows it to nobody.
