@@ -184,6 +184,13 @@ func (t *trip) send(ctx context.Context, via *http.Transport, o *Outgoing) (*htt
 			t.connected.Store(true)
 		},
 		GotFirstResponseByte: func() { t.answered.Store(true) },
+		// After an error the same reader may be used again, on another
+		// connection: only a success ends its use.
+		WroteRequest: func(info httptrace.WroteRequestInfo) {
+			if info.Err == nil && o.Body != nil {
+				o.Body.Written()
+			}
+		},
 	})
 	req := &http.Request{
 		Method: o.Method, URL: o.URL, Host: o.URL.Host, Header: o.Header,

@@ -51,8 +51,8 @@ func TestPostFailures(t *testing.T) {
 			if got := detail(f.Err); tc.detail == "" && got != "" || !strings.Contains(got, tc.detail) {
 				t.Errorf("detail %q", got)
 			}
-			if n := body.refs.Load(); n != 0 {
-				t.Errorf("%d holds on the body are left", n)
+			if n := body.refs.Load(); n != 1 {
+				t.Errorf("%d holds on a body that was not written, want one", n)
 			}
 		})
 	}
