@@ -4,14 +4,15 @@ BIN := bin
 # -race needs a C compiler; without one the tests run plain and say so.
 RACE := $(shell command -v gcc >/dev/null 2>&1 && echo -race)
 TESTFLAGS ?=
+BENCHFLAGS ?=
 FUZZTIME ?= 20s
 LINT := $(BIN)/golangci-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test check fmt lint bench fuzz soak e2e
+.PHONY: help build run test check fmt lint bench microbench fuzz soak
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z0-9]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build bin/gatewright
 	$(GO) build -trimpath -o $(BIN)/gatewright ./cmd/gatewright
@@ -37,7 +38,10 @@ lint: $(LINT) ## run the linters
 $(LINT): internal/tools/go.mod
 	cd internal/tools && $(GO) build -o ../../$(LINT) github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
-bench: ## benchmarks of the request path's parts (10 runs each, for benchstat)
+bench: build ## measure the whole gateway against a bare proxy: the table of docs/performance.md
+	$(GO) run -C internal/bench . -gateway $(abspath $(BIN)/gatewright) $(BENCHFLAGS)
+
+microbench: ## benchmarks of the request path's parts (10 runs each, for benchstat)
 	$(GO) test -run '^$$' -bench . -benchmem -count 10 ./engine/... ./builtin/... ./store/... ./internal/wire/... ./internal/provider/...
 
 fuzz: ## run each fuzz target for FUZZTIME

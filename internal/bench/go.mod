@@ -1,0 +1,3 @@
+module gatewright/internal/bench
+
+go 1.26.0
