@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -350,5 +351,19 @@ func TestPlanNamesTheModelAsItWasAskedFor(t *testing.T) {
 	w.fails["a/m"], w.fails["b/m"] = engine.ClassServer, engine.ClassServer
 	if d, err := w.serve(w.start(t), request("em")); err != nil || d.Result.Model != "n" {
 		t.Errorf("after a fallback named %q (%v), want n", d.Result.Model, err)
+	}
+}
+
+// TestTheOwnerAloneContinues: where the owner serves the model, nobody of its
+// account stands for it.
+func TestTheOwnerAloneContinues(t *testing.T) {
+	w := newWorld(t, []string{"m", "b/m", "b/m-2", "a/m"}, []string{"n", "b/n", "a/n"})
+	for model, want := range map[string][]string{"m": {"b/m-2"}, "n": {"b/n"}} {
+		r := request(model)
+		r.Owner = "b/m-2"
+		d, err := w.serve(w.start(t), r)
+		if err != nil || !slices.Equal(d.Order, want) || d.Attempts[0].SelectionSource != "owner" {
+			t.Errorf("%s: order %v, attempts %+v: %v", model, d.Order, d.Attempts, err)
+		}
 	}
 }

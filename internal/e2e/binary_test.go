@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -32,13 +33,33 @@ func buildAndRun(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	binary = filepath.Join(dir, "gatewright")
-	build := exec.CommandContext(context.Background(), "go", "build", "-o", binary, "./cmd/gatewright")
+	args := []string{"build", "-o", binary}
+	if os.Getenv("GATEWRIGHT_RACE") != "" {
+		args = append(args, "-race")
+	}
+	if err := spreadOut(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	build := exec.CommandContext(context.Background(), "go", append(args, "./cmd/gatewright")...)
 	build.Dir = filepath.Join("..", "..")
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "build the gateway: %v\n%s", err, out)
 		return 1
 	}
 	return m.Run()
+}
+
+// spreadOut lets many of the tests that run in parallel do so: they wait, most of
+// the time.
+func spreadOut() error {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if given {
+		return nil
+	}
+	return flag.Set("test.parallel", "16")
 }
 
 // process is one run of the binary.
@@ -52,6 +73,8 @@ type process struct {
 	lines   []string                    // the newest, for messages of failed tests
 	entries map[string][]map[string]any // by message; the newest of each
 	counts  map[string]int              // by message, all of them
+	faults  []string                    // lines that no run may have
+	tap     func(line string, entry map[string]any)
 	wake    chan struct{}
 }
 
@@ -59,14 +82,24 @@ type process struct {
 const keptLines = 200
 
 // start runs a verb of the binary and waits until it says where it listens.
-// The process is killed when the test ends.
 func start(t *testing.T, args ...string) *process {
+	t.Helper()
+	p := launch(t, args...)
+	p.address, _ = p.wait("serving", 20*time.Second)["address"].(string)
+	if p.address == "" {
+		t.Fatalf("%v did not say where it listens:\n%s", args, p.log())
+	}
+	return p
+}
+
+// launch runs a verb of the binary. The process is killed when the test ends.
+func launch(t *testing.T, args ...string) *process {
 	t.Helper()
 	p := &process{
 		t: t, done: make(chan struct{}), wake: make(chan struct{}, 1),
 		entries: map[string][]map[string]any{}, counts: map[string]int{},
 	}
-	p.cmd = exec.Command(binary, args...) //nolint:noctx // ended by kill or stop, with the test
+	p.cmd = exec.Command(binary, args...) // ended by kill or stop, with the test
 	pipe, err := p.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -75,11 +108,12 @@ func start(t *testing.T, args ...string) *process {
 		t.Fatal(err)
 	}
 	go p.read(pipe)
-	t.Cleanup(p.kill)
-	p.address, _ = p.wait("serving", 20*time.Second)["address"].(string)
-	if p.address == "" {
-		t.Fatalf("%v did not say where it listens:\n%s", args, p.log())
-	}
+	t.Cleanup(func() {
+		p.kill()
+		if len(p.faults) > 0 {
+			t.Errorf("%v has a fault of its own:\n%s", args, strings.Join(p.faults, "\n"))
+		}
+	})
 	return p
 }
 
@@ -112,6 +146,27 @@ func (p *process) keep(line string) {
 	p.lines = newest(append(p.lines, line))
 	p.entries[message] = newest(append(p.entries[message], entry))
 	p.counts[message]++
+	if isFault(line, message) {
+		p.faults = newest(append(p.faults, line))
+	}
+	if p.tap != nil {
+		p.tap(line, entry)
+	}
+}
+
+// isFault reports whether a line tells of a fault of the program itself, as
+// opposed to one that it met.
+func isFault(line, message string) bool {
+	return strings.HasPrefix(line, "panic:") || strings.HasPrefix(line, "fatal error:") ||
+		strings.Contains(line, "DATA RACE") || strings.HasSuffix(message, "panicked")
+}
+
+// listen calls f with every line from now on; entry is nil for a line that is
+// no JSON. f must not block.
+func (p *process) listen(f func(line string, entry map[string]any)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tap = f
 }
 
 func newest[T any](list []T) []T {
@@ -190,6 +245,22 @@ func write(t *testing.T, name, text string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// status asks for a path and returns the status alone; 0 when nobody answers.
+func status(t *testing.T, url string) int {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Close = true // a new connection each time
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return 0
+	}
+	_ = resp.Body.Close()
+	return resp.StatusCode
 }
 
 // answer is what a plain HTTP client got.

@@ -1,17 +1,21 @@
 package e2e
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 )
 
 // runBinary runs a verb to its end, without any provider key, in an empty
-// folder.
+// folder. One that does not end in time is killed; its status is then -1.
 func runBinary(t *testing.T, args ...string) (status int, output string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), binary, args...)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, binary, args...)
 	cmd.Dir = t.TempDir()
 	for _, v := range os.Environ() {
 		if name, _, _ := strings.Cut(v, "="); !strings.HasSuffix(name, "_API_KEY") {

@@ -71,6 +71,7 @@ func load(t *testing.T, gw *process, n int64, parallel int) {
 }
 
 func send(t *testing.T, client *http.Client, gw *process, body string) (int, string) {
+	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, gw.url("/v1/chat/completions"), strings.NewReader(body))
 	if err != nil {
 		return 0, err.Error()
@@ -91,6 +92,7 @@ func send(t *testing.T, client *http.Client, gw *process, body string) (int, str
 // A 429 with Retry-After: the next request makes no call to a, also after a
 // kill −9, until the time is over.
 func TestCooldownSurvivesAKill(t *testing.T) {
+	t.Parallel()
 	sim := simulate(t)
 	path, dir := write(t, "g.yaml", sim.config(strings.ReplaceAll(exampleRest, "priority: 30, weight: 6000", "priority: 50"))), t.TempDir()
 	gw := gateway(t, path, dir)
@@ -103,6 +105,7 @@ func TestCooldownSurvivesAKill(t *testing.T) {
 	if got := sim.during(func() { _ = ask(t, gw) }); got != "b:1" {
 		t.Errorf("calls while a cools = %s, want b alone", got)
 	}
+	wait(t, time.Now().Add(durable))
 	gw.kill()
 	gw = gateway(t, path, dir)
 	if got := sim.during(func() { _ = ask(t, gw) }); got != "b:1" {
@@ -130,6 +133,7 @@ func wait(t *testing.T, until time.Time) {
 
 // Three failures in a row open the circuit; then no call, then one probe.
 func TestCircuit(t *testing.T) {
+	t.Parallel()
 	sim := simulate(t)
 	gw := gateway(t, write(t, "g.yaml", sim.config(strings.ReplaceAll(exampleRest, "priority: 30, weight: 6000", "priority: 50"))), t.TempDir())
 	sim.behave("a", "script: [{times: 3, fault: http-429}]")
@@ -196,52 +200,6 @@ func TestOpenEverywhere(t *testing.T) {
 	}
 }
 
-const sessionRest = `
-models:
-  m: {deployments: [a, b, c, d]}
-router:
-  retry_policy: {max_attempts: 1, timeout_seconds: 10, failure_threshold: 1, cooldown_seconds: 60}
-  models:
-    m: {providers: {a: {weight: 400}, b: {weight: 300}, c: {weight: 200}, d: {weight: 100}}}
-`
-
-// Each session keeps its deployment: over turns, over a restart and over a
-// change of weights; weight 0 moves it.
-func TestSessions(t *testing.T) {
-	sim := simulate(t)
-	path, dir := write(t, "g.yaml", sim.config(sessionRest)), t.TempDir()
-	gw := gateway(t, path, dir)
-	const sessions = 60
-	first := map[string]string{}
-	for i := range sessions {
-		name := fmt.Sprintf("s%d", i)
-		first[name] = ask(t, gw, "X-Gatewright-Session", name)
-	}
-	same := func(when string) {
-		t.Helper()
-		for name, want := range first {
-			if got := ask(t, gw, "X-Gatewright-Session", name); got != want {
-				t.Errorf("%s: session %s moved from %s to %s", when, name, want, got)
-			}
-		}
-	}
-	same("next turn")
-	if code := gw.stop(); code != 0 {
-		t.Errorf("exit status after SIGTERM = %d, want 0\n%s", code, gw.log())
-	}
-	gw = gateway(t, path, dir)
-	same("after a restart")
-	reload(t, gw, path, sim.config(strings.ReplaceAll(sessionRest, "a: {weight: 400}", "a: {weight: 4000}")))
-	same("after a change of weights")
-	reload(t, gw, path, sim.config(strings.ReplaceAll(sessionRest, "a: {weight: 400}", "a: {weight: 0}")))
-	for name, was := range first {
-		got := ask(t, gw, "X-Gatewright-Session", name)
-		if got == "a/m" || (was != "a/m" && got != was) {
-			t.Errorf("weight 0 at a: session %s went from %s to %s", name, was, got)
-		}
-	}
-}
-
 // reload writes the configuration and waits until it is current.
 func reload(t *testing.T, gw *process, path, text string) {
 	t.Helper()
@@ -263,30 +221,6 @@ func replace(t *testing.T, path, text string) {
 	}
 	if err := os.Rename(path+".new", path); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// Without any session the draw is stable: the same order without a success.
-func TestSessionDrawIsStable(t *testing.T) {
-	sim := simulate(t)
-	for _, name := range []string{"a", "b", "c", "d"} {
-		sim.behave(name, "always: {fault: http-400, body: '{\"error\":{\"message\":\"no\",\"type\":\"invalid_request_error\"}}'}")
-	}
-	path, dir := write(t, "g.yaml", sim.config(sessionRest)), t.TempDir()
-	order := func(gw *process) string {
-		return sim.during(func() {
-			for i := range 20 { // client errors: nothing is remembered
-				_ = ask(t, gw, "X-Gatewright-Session", fmt.Sprintf("s%d", i))
-			}
-		})
-	}
-	gw := gateway(t, path, dir)
-	one := order(gw)
-	two := order(gw)
-	gw.kill()
-	three := order(gateway(t, path, dir))
-	if one != two || one != three {
-		t.Errorf("first calls of 20 sessions: %s, then %s, after a restart %s; want the same", one, two, three)
 	}
 }
 
@@ -314,7 +248,7 @@ func TestReloadsUnderLoad(t *testing.T) {
 		}
 	})
 	defer func() { close(stop); loaders.Wait() }()
-	const reloads = 1000
+	reloads := either(200, 1000)
 	for i := range reloads {
 		text := plain
 		if i%2 == 0 {

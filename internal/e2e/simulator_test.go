@@ -3,21 +3,29 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // simulator is a running `gatewright simulate`.
-type simulator struct{ *process }
+type simulator struct {
+	*process
+	names []string // of its upstreams
+}
 
-// simulate starts upstreams a, b and c that serve anything, at once.
+// simulate starts upstreams a, b, c and d that serve anything, at once.
 func simulate(t *testing.T) simulator {
 	t.Helper()
-	script := "seed: 7\nupstreams: {a: {}, b: {}, c: {}, d: {}}\n"
-	return simulator{start(t, "simulate", "--listen", "127.0.0.1:0", write(t, "sim.yaml", script))}
+	return simulateScript(t, "seed: 7\nupstreams: {a: {}, b: {}, c: {}, d: {}}\n", "a", "b", "c", "d")
+}
+
+// simulateScript starts the upstreams of a script; names are all of them.
+func simulateScript(t *testing.T, script string, names ...string) simulator {
+	t.Helper()
+	return simulator{start(t, "simulate", "--listen", "127.0.0.1:0", write(t, "sim.yaml", script)), names}
 }
 
 // behave gives an upstream a new behaviour, as YAML.
@@ -28,10 +36,40 @@ func (s simulator) behave(name, behaviour string) {
 	}
 }
 
-// calls returns how many requests each upstream has had so far.
-func (s simulator) calls() map[string]int {
+// upstream is what the simulator tells of one upstream. Requests, the newest, are
+// told by seen alone.
+type upstream struct {
+	Calls     int
+	InFlight  int `json:"in_flight"`
+	Cancelled int
+	Faults    map[string]int
+	Requests  []struct {
+		Time       time.Time
+		DurationMS float64 `json:"duration_ms"`
+		Cancelled  bool
+		Finished   bool
+		Stream     bool
+	}
+}
+
+// state returns the counts of every upstream.
+func (s simulator) state() map[string]upstream {
 	s.t.Helper()
-	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.url("/_sim/state"), nil)
+	var state struct{ Upstreams map[string]upstream }
+	s.get("/_sim/state", &state)
+	return state.Upstreams
+}
+
+// seen returns one upstream with its newest requests.
+func (s simulator) seen(name string) (u upstream) {
+	s.t.Helper()
+	s.get("/_sim/upstreams/"+name, &u)
+	return u
+}
+
+func (s simulator) get(path string, into any) {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.url(path), nil)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -40,18 +78,16 @@ func (s simulator) calls() map[string]int {
 		s.t.Fatal(err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		s.t.Fatal(err)
+	if err := json.NewDecoder(resp.Body).Decode(into); err != nil {
+		s.t.Fatalf("GET %s: %v", path, err)
 	}
-	var state struct {
-		Upstreams map[string]struct{ Calls int }
-	}
-	if err := json.Unmarshal(text, &state); err != nil {
-		s.t.Fatalf("%v: %s", err, text)
-	}
+}
+
+// calls returns how many requests each upstream has had so far.
+func (s simulator) calls() map[string]int {
+	s.t.Helper()
 	out := map[string]int{}
-	for name, u := range state.Upstreams {
+	for name, u := range s.state() {
 		out[name] = u.Calls
 	}
 	return out
@@ -65,7 +101,7 @@ func (s simulator) during(f func()) string {
 	f()
 	after := s.calls()
 	var parts []string
-	for _, name := range []string{"a", "b", "c", "d"} {
+	for _, name := range s.names {
 		if n := after[name] - before[name]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%s:%d", name, n))
 		}
@@ -73,12 +109,12 @@ func (s simulator) during(f func()) string {
 	return strings.Join(parts, " ")
 }
 
-// config is a configuration with providers a to d at the simulator, and the
-// rest as given.
+// config is a configuration with every upstream of the simulator as a provider,
+// and the rest as given.
 func (s simulator) config(rest string) string {
 	var b strings.Builder
 	b.WriteString("listen: 127.0.0.1:0\nproviders:\n")
-	for _, name := range []string{"a", "b", "c", "d"} {
+	for _, name := range s.names {
 		fmt.Fprintf(&b, "  %s: {protocol: openai, base_url: \"http://%s/%s/v1\", auth: none}\n", name, s.address, name)
 	}
 	return b.String() + rest
@@ -94,9 +130,12 @@ func gateway(t *testing.T, path, dir string) *process {
 // conversation: one that begins alike would be the same session.
 var questions atomic.Int64
 
+// unique is a text that nobody has asked before.
+func unique() string { return fmt.Sprintf("question %d", questions.Add(1)) }
+
 // question is a chat request for m; members are put in front of the messages.
 func question(members string) string {
-	return fmt.Sprintf(`{"model": "m", %s "messages": [{"role": "user", "content": "question %d"}]}`, members, questions.Add(1))
+	return fmt.Sprintf(`{"model": "m", %s "messages": [{"role": "user", "content": %q}]}`, members, unique())
 }
 
 // ask sends a chat request for m and returns the deployment that served, or

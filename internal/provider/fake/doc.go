@@ -26,6 +26,9 @@
 // random choice derives from the seed, the upstream's name and the number of
 // the call, so a run can be played again.
 //
+// Responses are kept in memory, so that they can be continued, fetched and
+// deleted (responses_memory.go); what another upstream issued is refused.
+//
 // What lives here: the script ([Script], [Behaviour]), the table of faults
 // (faults.go), the engine that plays a fault on a live connection
 // (exchange.go), quotas, the record of what was seen, and one wire protocol,

@@ -1,0 +1,87 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// usage is what a process holds, as the system sees it.
+type usage struct {
+	rss     int64 // bytes
+	threads int
+	fds     int
+}
+
+func (u usage) String() string {
+	return fmt.Sprintf("%.1f MiB, %d threads, %d descriptors", float64(u.rss)/(1<<20), u.threads, u.fds)
+}
+
+// usage reads /proc; where there is none, the test is skipped.
+func (p *process) usage(t *testing.T) usage {
+	t.Helper()
+	dir := fmt.Sprintf("/proc/%d", p.cmd.Process.Pid)
+	text, err := os.ReadFile(dir + "/status")
+	if os.IsNotExist(err) {
+		t.Skip("this system has no /proc to read")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	open, err := os.ReadDir(dir + "/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return usage{
+		rss: int64(statusField(t, string(text), "VmRSS")) << 10, threads: statusField(t, string(text), "Threads"), fds: len(open),
+	}
+}
+
+// statusField returns a number of /proc/PID/status.
+func statusField(t *testing.T, text, name string) int {
+	t.Helper()
+	_, rest, _ := strings.Cut(text, "\n"+name+":")
+	fields := strings.Fields(rest)
+	if len(fields) == 0 {
+		t.Fatalf("no %s in %q", name, text)
+	}
+	n, err := strconv.Atoi(fields[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// goroutines ends the process with SIGQUIT and counts the goroutines of the dump
+// that Go's runtime makes then, without the runtime's own.
+func (p *process) goroutines(t *testing.T) int {
+	t.Helper()
+	n := 0
+	p.listen(func(line string, _ map[string]any) {
+		if strings.HasPrefix(line, "goroutine ") && !strings.HasPrefix(line, "goroutine 0 ") && !isRuntime(line) {
+			n++
+		}
+	})
+	if err := p.cmd.Process.Signal(syscall.SIGQUIT); err != nil {
+		t.Fatal(err)
+	}
+	<-p.done
+	if n == 0 {
+		t.Fatalf("no goroutines in the dump:\n%s", p.log())
+	}
+	return n
+}
+
+// isRuntime reports whether the head of a goroutine's stack is that of one of
+// the runtime's workers, of which there are more after much work.
+func isRuntime(head string) bool {
+	for _, why := range []string{"[GC ", "[force gc", "[finalizer wait", "[cleanup wait"} {
+		if strings.Contains(head, why) {
+			return true
+		}
+	}
+	return false
+}
