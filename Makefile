@@ -47,5 +47,6 @@ microbench: ## benchmarks of the request path's parts (10 runs each, for benchst
 fuzz: ## run each fuzz target for FUZZTIME
 	@scripts/fuzz $(FUZZTIME)
 
-soak: ## the long tests that CI leaves out
+soak: ## the tests at the length that CI leaves out: more than an hour
 	GATEWRIGHT_SOAK=1 $(GO) test $(RACE) -timeout 60m -run Soak ./...
+	cd internal/e2e && GATEWRIGHT_SOAK=1 $(GO) test -count=1 -timeout 4h -v .
