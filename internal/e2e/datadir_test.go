@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -140,4 +142,26 @@ func TestDataFolderVanishes(t *testing.T) {
 	if code := gw.stop(); code != 0 {
 		t.Errorf("exit status %d\n%s", code, gw.log())
 	}
+}
+
+// traffic asks without a pause until stop is called, which returns how often.
+func traffic(t *testing.T, gw *process) (stop func() int) {
+	t.Helper()
+	clients := newCaller(t, gw, 4)
+	var sent atomic.Int64
+	var over atomic.Bool
+	var workers sync.WaitGroup
+	for range 2 {
+		workers.Go(func() {
+			for !over.Load() {
+				// A session of its own each: something to write.
+				got := clients.chat(t.Context(), say("s", fmt.Sprint("hello ", sent.Add(1)), false), nil)
+				if !got.served() {
+					t.Errorf("not served: %v", got)
+					return
+				}
+			}
+		})
+	}
+	return func() int { over.Store(true); workers.Wait(); return int(sent.Load()) }
 }

@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -70,28 +68,6 @@ func (d disk) round(t *testing.T, sim simulator, path, model string) (served int
 	}
 	gw.kill()
 	return served
-}
-
-// traffic asks without a pause until stop is called, which returns how often.
-func traffic(t *testing.T, gw *process) (stop func() int) {
-	t.Helper()
-	clients := newCaller(t, gw, 4)
-	var sent atomic.Int64
-	var over atomic.Bool
-	var workers sync.WaitGroup
-	for range 2 {
-		workers.Go(func() {
-			for !over.Load() {
-				// A session of its own each: something to write.
-				got := clients.chat(t.Context(), say("s", fmt.Sprint("hello ", sent.Add(1)), false), nil)
-				if !got.served() {
-					t.Errorf("not served: %v", got)
-					return
-				}
-			}
-		})
-	}
-	return func() int { over.Store(true); workers.Wait(); return int(sent.Load()) }
 }
 
 // limited lets the gateway write to no file.

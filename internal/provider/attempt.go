@@ -53,7 +53,7 @@ func newAttempt(w *walk, plan *engine.Plan, c *engine.Candidate, call *health.Ca
 // once more, and pays for it.
 func (a *attempt) again() bool {
 	d := a.walk.dispatcher
-	if !d.bucket.take(d.clock()) {
+	if !d.bucket.takeAny(d.clock()) {
 		d.denied.Add(1)
 		a.addNote("not sent again on a new connection: the retry budget is used up")
 		return false

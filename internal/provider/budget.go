@@ -44,8 +44,17 @@ func (b *bucket) set(to RetryBudget) {
 // request counts one request.
 func (b *bucket) request() { b.requests.Add(1) }
 
-// take pays for one repeat, if the budget allows it.
-func (b *bucket) take(now time.Time) bool {
+// take pays for one repeat, if the budget allows it. It leaves a part of what the
+// bucket can hold to takeAny.
+func (b *bucket) take(now time.Time) bool { return b.pay(now, 3) }
+
+// takeAny pays for a request that a closed connection has lost. It is rarer than
+// a repeat and worth more, because the upstream is well: a storm of repeats must
+// not use it up.
+func (b *bucket) takeAny(now time.Time) bool { return b.pay(now, 0) }
+
+// pay pays for one repeat, if so many tenths of the bucket stay behind.
+func (b *bucket) pay(now time.Time, tenths int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	most := max(b.budget.PerSecond, 1) * microToken
@@ -60,7 +69,8 @@ func (b *bucket) take(now time.Time) bool {
 	grown += passed.Microseconds() * b.budget.PerSecond
 	b.tokens = min(b.tokens+grown, most)
 	b.counted, b.at = requests, now
-	if b.tokens < microToken {
+	stay := b.budget.PerSecond * tenths / 10 * microToken
+	if b.tokens < stay+microToken {
 		return false
 	}
 	b.tokens -= microToken

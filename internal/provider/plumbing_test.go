@@ -45,7 +45,11 @@ func TestBudget(t *testing.T) {
 				requests++
 			}
 			for range rapid.IntRange(0, 5).Draw(t, "wishes") {
-				if b.take(now) {
+				pay := b.take
+				if rapid.Bool().Draw(t, "any") {
+					pay = b.takeAny
+				}
+				if pay(now) {
 					repeats++
 				}
 			}
@@ -79,6 +83,25 @@ func TestBudgetIsUsable(t *testing.T) {
 	none.request()
 	if none.take(now) {
 		t.Error("a budget of nothing grants a repeat")
+	}
+}
+
+// TestBudgetLeavesSomething keeps three of ten for requests that a closed
+// connection has lost.
+func TestBudgetLeavesSomething(t *testing.T) {
+	for perSecond, want := range map[int64][2]int{1: {1, 0}, 3: {3, 0}, 4: {3, 1}, 10: {7, 3}, 50: {35, 15}} {
+		var b bucket
+		b.set(RetryBudget{PerSecond: perSecond})
+		now := time.Unix(1_800_000_000, 0)
+		count := func(pay func(time.Time) bool) (n int) {
+			for pay(now) {
+				n++
+			}
+			return n
+		}
+		if got := [2]int{count(b.take), count(b.takeAny)}; got != want {
+			t.Errorf("%d a second: %v, want %v", perSecond, got, want)
+		}
 	}
 }
 
