@@ -39,12 +39,13 @@ type Deployment struct {
 	Context   int64 // context limit in tokens; 0 = not known
 	MaxOutput int64 // output limit in tokens; 0 = not known
 
-	Caps      Capabilities // what it can do
-	CapsKnown Capabilities // abilities of which that is known; the rest never removes
-	Endpoints Endpoints    // served natively or by translation
-	Timeouts  Timeouts
-	hash      uint64 // of ID, for the draw
-	Target    any    // what the executor needs to call it: opaque to the engine
+	Caps       Capabilities // what it can do
+	CapsKnown  Capabilities // abilities of which that is known; the rest never removes
+	Endpoints  Endpoints    // served in the protocol of the upstream
+	Translated Endpoints    // served by translation into it
+	Timeouts   Timeouts
+	hash       uint64 // of ID, for the draw
+	Target     any    // what the executor needs to call it: opaque to the engine
 }
 
 // Price is what a deployment costs, in nano-USD per million tokens.

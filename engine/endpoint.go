@@ -27,6 +27,10 @@ const (
 	EndpointCompact
 	EndpointInputTokens
 	EndpointStored
+
+	// The Messages protocol.
+	EndpointMessages
+	EndpointCountTokens
 )
 
 // endpointNames are the words of the paths, so that a name in a log leads to
@@ -48,6 +52,8 @@ var endpointNames = [...]string{
 	EndpointCompact:          "responses_compact",
 	EndpointInputTokens:      "responses_input_tokens",
 	EndpointStored:           "responses_stored",
+	EndpointMessages:         "messages",
+	EndpointCountTokens:      "messages_count_tokens",
 }
 
 // String returns the name that logs and decisions show; "none" for no endpoint.
@@ -81,7 +87,8 @@ func (e Endpoint) Family() string {
 // generating are the endpoints of the family that generates text, or counts what
 // that would take.
 var generating = EndpointSet(
-	EndpointChat, EndpointCompletions, EndpointResponses, EndpointCompact, EndpointInputTokens)
+	EndpointChat, EndpointCompletions, EndpointResponses, EndpointCompact, EndpointInputTokens,
+	EndpointMessages, EndpointCountTokens)
 
 // Endpoints is a set of endpoints.
 type Endpoints uint32

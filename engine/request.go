@@ -25,6 +25,10 @@ type Request struct {
 	MaxTTFT          time.Duration // caller's cap on time to first token; 0 = none
 	MaxCost          int64         // caller's cap on the request's cost, nano-USD; 0 = none
 
+	// Native names what of the request only an upstream of its own protocol can
+	// serve; "" = a translation will do.
+	Native string
+
 	// Owner is the id of the deployment that issued what this request continues;
 	// "" = free. Of a model that the owner does not serve, its provider's
 	// deployments stand for it: one account keeps what all of them issued.
