@@ -1,0 +1,9 @@
+;; Asks for memory without end.
+(module
+  (memory (export "memory") 1 64)
+  (func (export "gw_abi_version") (result i32) i32.const 0x10000)
+  (func (export "gw_alloc") (param i32) (result i32) i32.const 1024)
+  (func (export "gw_rank") (param i32 i32) (result i32)
+    (loop $again (drop (memory.grow (i32.const 1))) br $again)
+    i32.const 0)
+)

@@ -1,0 +1,7 @@
+;; A memory that begins with 4 GiB.
+(module
+  (memory (export "memory") 65536 65536)
+  (func (export "gw_abi_version") (result i32) i32.const 0x10000)
+  (func (export "gw_alloc") (param i32) (result i32) i32.const 1024)
+  (func (export "gw_rank") (param i32 i32) (result i32) i32.const 0)
+)

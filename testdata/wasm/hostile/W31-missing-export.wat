@@ -1,0 +1,6 @@
+;; Has neither gw_admit nor gw_rank.
+(module
+  (memory (export "memory") 1 64)
+  (func (export "gw_abi_version") (result i32) i32.const 0x10000)
+  (func (export "gw_alloc") (param i32) (result i32) i32.const 1024)
+)

@@ -1,0 +1,6 @@
+;; Has no gw_abi_version.
+(module
+  (memory (export "memory") 1 64)
+  (func (export "gw_alloc") (param i32) (result i32) i32.const 1024)
+  (func (export "gw_rank") (param i32 i32) (result i32) i32.const 0)
+)

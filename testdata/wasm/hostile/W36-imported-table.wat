@@ -1,0 +1,8 @@
+;; Imports a table.
+(module
+  (import "env" "table" (table 1 funcref))
+  (memory (export "memory") 1 64)
+  (func (export "gw_abi_version") (result i32) i32.const 0x10000)
+  (func (export "gw_alloc") (param i32) (result i32) i32.const 1024)
+  (func (export "gw_rank") (param i32 i32) (result i32) i32.const 0)
+)

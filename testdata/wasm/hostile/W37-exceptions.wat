@@ -1,0 +1,9 @@
+;; Throws an exception.
+(module
+  (memory (export "memory") 1 64)
+  (func (export "gw_abi_version") (result i32) i32.const 0x10000)
+  (func (export "gw_alloc") (param i32) (result i32) i32.const 1024)
+  (tag $t)
+  (func throw $t)
+  (func (export "gw_rank") (param i32 i32) (result i32) i32.const 0)
+)

@@ -1,0 +1,7 @@
+;; Has a memory with 64-bit addresses.
+(module
+  (func (export "gw_abi_version") (result i32) i32.const 0x10000)
+  (func (export "gw_alloc") (param i32) (result i32) i32.const 1024)
+  (memory (export "memory") i64 1 64)
+  (func (export "gw_rank") (param i32 i32) (result i32) i32.const 0)
+)

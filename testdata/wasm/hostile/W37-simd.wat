@@ -1,0 +1,8 @@
+;; Uses SIMD.
+(module
+  (memory (export "memory") 1 64)
+  (func (export "gw_abi_version") (result i32) i32.const 0x10000)
+  (func (export "gw_alloc") (param i32) (result i32) i32.const 1024)
+  (func (result i32) (i32x4.extract_lane 0 (v128.const i32x4 1 2 3 4)))
+  (func (export "gw_rank") (param i32 i32) (result i32) i32.const 0)
+)

@@ -1,0 +1,12 @@
+;; Keeps state in a table, where a reset of memory and globals does not reach.
+(module
+  (memory (export "memory") 1 64)
+  (func (export "gw_abi_version") (result i32) i32.const 0x10000)
+  (func (export "gw_alloc") (param i32) (result i32) i32.const 1024)
+  (table 1 1 funcref)
+  (elem declare func $v)
+  (func $v)
+  (func (export "gw_rank") (param i32 i32) (result i32)
+    (table.set 0 (i32.const 0) (ref.func $v))
+    i32.const 0)
+)
