@@ -46,7 +46,7 @@ func (d disk) round(t *testing.T, sim simulator, path, model string) (served int
 	stop := traffic(t, gw)
 	d.refuse(gw)
 	sim.behave("a", `script: [{fault: http-429, retry_after: "20"}]`)
-	if got := askBody(t, gw, say(model, "who?", false)); got != "b/"+model {
+	if got := askBody(t, gw, say(model, unique(), false)); got != "b/"+model {
 		t.Errorf("with a disk that refuses: %s", got)
 	}
 	if gw.wait("store cannot write, the gateway goes on from memory", 20*time.Second) == nil {
@@ -63,7 +63,7 @@ func (d disk) round(t *testing.T, sim simulator, path, model string) (served int
 	wait(t, time.Now().Add(durable))
 	gw.kill()
 	gw = gateway(t, path, d.dir)
-	if got := askBody(t, gw, say("a/"+model, "and now?", false)); got != "429 all_candidates_cooling" {
+	if got := askBody(t, gw, say("a/"+model, unique(), false)); got != "429 all_candidates_cooling" {
 		t.Errorf("after a kill: %s, want the cooldown that began while the disk refused", got)
 	}
 	gw.kill()

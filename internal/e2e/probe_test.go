@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -70,11 +71,12 @@ func TestOneProbe(t *testing.T) {
 }
 
 // rush sends n requests, half of them streams, spread over the time between two
-// instants and a little to both sides. Exactly one may reach a. With leaves, the
-// clients whose request is still there after a second hang up.
+// instants and a little to both sides. Exactly one may reach a. With leaves, its
+// client hangs up when the others have their answers.
 func rush(t *testing.T, sim simulator, gw *process, n int, from, to time.Time, leaves bool) []*reply {
 	t.Helper()
 	clients := newCaller(t, gw, n)
+	defer clients.client.CloseIdleConnections()
 	clients.connect(t, gw, n)
 	before := sim.calls()["a"]
 	const aside = 20 * time.Millisecond
@@ -82,6 +84,7 @@ func rush(t *testing.T, sim simulator, gw *process, n int, from, to time.Time, l
 	ctx, hangUp := context.WithCancel(t.Context())
 	defer hangUp()
 	replies := make([]*reply, n)
+	var over atomic.Int64
 	var running sync.WaitGroup
 	for i := range n {
 		body := question("")
@@ -92,10 +95,11 @@ func rush(t *testing.T, sim simulator, gw *process, n int, from, to time.Time, l
 		running.Go(func() {
 			wait(t, at)
 			replies[i] = clients.chat(ctx, body, nil)
+			over.Add(1)
 		})
 	}
 	if leaves {
-		wait(t, to.Add(time.Second))
+		eventually(t, 30*time.Second, "all but the probe have an answer", func() bool { return over.Load() == int64(n-1) })
 		hangUp()
 	}
 	running.Wait()
