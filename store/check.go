@@ -138,6 +138,8 @@ func (c *checker) bucket(name []byte, b *bbolt.Bucket) error {
 	case string(name) == string(metaBucket):
 	case string(name) == string(affinityBucket):
 		c.segments(b)
+	case string(name) == string(objectsBucket):
+		return c.objects(b)
 	case isKind(string(name)):
 		c.records(string(name), b)
 	default:
@@ -172,6 +174,14 @@ func (c *checker) segments(b *bbolt.Bucket) {
 		c.problem(err)
 	}
 	c.line("  affinity: %d segments, %d records", segments, records)
+}
+
+// objects decodes the objects, kind by kind.
+func (c *checker) objects(b *bbolt.Bucket) error {
+	return b.ForEachBucket(func(kind []byte) error {
+		c.records("objects "+string(kind), b.Bucket(kind))
+		return nil
+	})
 }
 
 // records decodes a table.

@@ -21,6 +21,7 @@ import (
 //	c ID N   cooldown ID holds at least N
 //	s ID N   session ID holds at least N
 //	d ID     session ID is forgotten, for good
+//	o ID N   the two objects ID hold N or a later number, the same
 func crashChild() int {
 	tune := smallTuning()
 	tune.segmentBytes = 30 << 10
@@ -68,6 +69,13 @@ func crashChild() int {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
+		id := strconv.Itoa(r.IntN(10))
+		value := []byte(strconv.Itoa(round))
+		if err := s.Objects().Write(ctx, ObjectChange{"left", id, value}, ObjectChange{"right", id, value}); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		fmt.Fprintf(&acks, "o %s %d\n", id, round)
 		if _, err := os.Stdout.WriteString(acks.String()); err != nil {
 			return 1
 		}
@@ -76,8 +84,8 @@ func crashChild() int {
 
 // acked is what the children have told so far.
 type acked struct {
-	cooldowns, sessions map[string]int
-	gone                []uint64
+	cooldowns, sessions, objects map[string]int
+	gone                         []uint64
 }
 
 // read takes in the whole lines of a child's output.
@@ -85,15 +93,12 @@ func (a *acked) read(t *testing.T, line string) {
 	t.Helper()
 	f := strings.Fields(line)
 	switch f[0] {
-	case "c", "s":
+	case "c", "s", "o":
 		n, err := strconv.Atoi(f[2])
 		if err != nil {
 			t.Fatalf("line %q: %v", line, err)
 		}
-		m := a.cooldowns
-		if f[0] == "s" {
-			m = a.sessions
-		}
+		m := map[string]map[string]int{"c": a.cooldowns, "s": a.sessions, "o": a.objects}[f[0]]
 		m[f[1]] = max(m[f[1]], n)
 	case "d":
 		id, err := strconv.ParseUint(f[1], 10, 64)
@@ -114,7 +119,7 @@ func TestKill(t *testing.T) {
 		rounds = 4
 	}
 	dir := t.TempDir()
-	told := &acked{cooldowns: make(map[string]int), sessions: make(map[string]int)}
+	told := &acked{cooldowns: make(map[string]int), sessions: make(map[string]int), objects: make(map[string]int)}
 	end := time.Now().Add(15 * time.Second)
 	for round := 0; round < rounds && time.Now().Before(end); round++ {
 		lines := killAfter(t, dir, time.Duration(20+rand.IntN(150))*time.Millisecond)
@@ -130,6 +135,13 @@ func TestKill(t *testing.T) {
 			got, _, _ := strings.Cut(cooldowns[id], " ")
 			if n, err := strconv.Atoi(got); err != nil || n < want {
 				t.Errorf("round %d: cooldown %s is %q, acknowledged %d", round, id, got, want)
+			}
+		}
+		objects := objectsOf(t, s, "left", "right")
+		for id, want := range told.objects {
+			left, right := objects["left/"+id], objects["right/"+id]
+			if n, err := strconv.Atoi(left); err != nil || n < want || left != right {
+				t.Errorf("round %d: object %s is %q and %q, acknowledged %d", round, id, left, right, want)
 			}
 		}
 		for id, want := range told.sessions {
@@ -150,7 +162,7 @@ func TestKill(t *testing.T) {
 		mustClose(t, s)
 	}
 	t.Logf("%d cooldowns, %d sessions, %d removals acknowledged", len(told.cooldowns), len(told.sessions), len(told.gone))
-	if len(told.cooldowns) == 0 || len(told.sessions) == 0 || len(told.gone) == 0 {
+	if len(told.cooldowns) == 0 || len(told.sessions) == 0 || len(told.gone) == 0 || len(told.objects) == 0 {
 		t.Error("nothing was acknowledged, so nothing was tested")
 	}
 }

@@ -11,21 +11,24 @@
 // append-only log of packed segments (segment.go, affinity_log.go). A Table
 // (table.go, record.go) is a queue in front of a bucket: nothing is read back
 // but at start. cooldowns.go, circuits.go, statistics.go, quotas.go and owners.go
-// name the kinds; a new kind is one such file and one row in kinds. open.go,
+// name the kinds; a new kind is one such file and one row in kinds. Objects
+// (objects.go) are what people made: few, large at times, written at once and
+// read when asked for. open.go,
 // pages.go and the lock files decide whether a file may be used at all; check.go
 // and compact.go are the offline verbs.
 //
 // # What never does
 //
 // No meaning of a record, no routing rule, no provider credential, no network.
-// No caller waits for the disk except in Sync, Load, Open and Close.
+// No caller waits for the disk except in Sync, Load, Open, Close and the methods
+// of Objects.
 //
 // # Durability
 //
 // A record of Cooldowns or Circuits is committed as soon as the one writer
 // goroutine is free; Statistics, Quotas, Owners and affinity follow at the next flush
 // (Options.FlushEvery). A kill loses at most what was queued and not yet
-// committed. A commit is either whole or not there. When the disk refuses, the
+// committed. Objects.Write returns when its changes are durable. A commit is either whole or not there. When the disk refuses, the
 // gateway keeps answering from memory, the queue keeps the newest value of each
 // record, and the writer tries again at growing distances; Err and Stats tell.
 //

@@ -277,7 +277,7 @@ func prepare(d *database, path string) error {
 
 // buckets names every bucket of a complete file.
 func buckets() [][]byte {
-	names := [][]byte{metaBucket, affinityBucket}
+	names := [][]byte{metaBucket, affinityBucket, objectsBucket}
 	for _, k := range kinds {
 		names = append(names, []byte(k.name))
 	}

@@ -68,6 +68,7 @@ type Store struct {
 	tune     tuning
 	affinity *Affinity
 	tables   map[string]*Table
+	objects  *Objects
 	writer   *writer
 	dropped  atomic.Uint64
 	close    func() error // once
@@ -135,6 +136,8 @@ func (s *Store) start(o Options, d disk) error {
 		s.tables[k.name] = t
 		w.tables = append(w.tables, t)
 	}
+	s.objects = &Objects{store: s}
+	w.objects = s.objects
 	s.affinity = newAffinity(o.MaxSessions, s.tune.listed, o.Clock, w.wakeLazy)
 	w.log = &affinityLog{affinity: s.affinity, tune: s.tune, logger: o.Logger}
 	err := guard(func() error {
@@ -166,11 +169,13 @@ func (s *Store) shut() error {
 	for _, t := range s.tables {
 		t.close()
 	}
+	s.objects.close()
 	close(s.writer.stop)
 	<-s.writer.done
 	for _, t := range s.tables {
 		t.abandon()
 	}
+	s.objects.abandon()
 	err := s.writer.result
 	if err != nil {
 		err = fmt.Errorf("close store %s: %d records not written: %w", s.path, s.pending(), err)

@@ -51,15 +51,16 @@ type batch interface {
 // writer is the one goroutine that writes. It takes what is queued, commits it
 // in one transaction and tells the queues how that went.
 type writer struct {
-	path   string
-	disk   disk
-	file   *os.File // for its size
-	log    *affinityLog
-	tables []*Table
-	clock  func() time.Time
-	flush  time.Duration
-	tune   tuning
-	logger *slog.Logger
+	path    string
+	disk    disk
+	file    *os.File // for its size
+	log     *affinityLog
+	tables  []*Table
+	objects *Objects
+	clock   func() time.Time
+	flush   time.Duration
+	tune    tuning
+	logger  *slog.Logger
 
 	urgent chan struct{} // one place: a prompt record is queued
 	lazy   chan struct{} // one place: something is queued
@@ -173,6 +174,9 @@ func (w *writer) write(urgent bool) error {
 		if b := t.take(urgent); b != nil {
 			batches = append(batches, b)
 		}
+	}
+	if b := w.objects.take(); b != nil {
+		batches = append(batches, b)
 	}
 	if !urgent {
 		if b := w.log.take(); b != nil {
@@ -299,7 +303,7 @@ func (w *writer) drain() error {
 
 // waiting is how many records are queued.
 func (w *writer) waiting() int {
-	n := w.log.affinity.waiting()
+	n := w.log.affinity.waiting() + w.objects.waiting()
 	for _, t := range w.tables {
 		n += t.waiting()
 	}
