@@ -139,6 +139,33 @@ func (o *Objects) Each(kind string, each func(id string, value []byte) error) er
 	return nil
 }
 
+// Backward calls each for the objects of a kind, the last id first, from the one
+// before an id on ("" = from the last), until each returns false. It is meant for
+// logs: each must be quick, for what it is given is read while it runs.
+func (o *Objects) Backward(kind, before string, each func(id string, value []byte) (bool, error)) error {
+	return o.view(kind, func(b *bbolt.Bucket) error {
+		c := b.Cursor()
+		k, v := c.Last()
+		if before != "" {
+			if k, _ = c.Seek(recordKey(before)); k == nil {
+				k, v = c.Last()
+			} else {
+				k, v = c.Prev()
+			}
+		}
+		for ; k != nil; k, v = c.Prev() {
+			id, value, _, err := decodeRecord(k, v)
+			if err != nil {
+				return damaged(o.store.path, fmt.Errorf("objects %s: %w", kind, err))
+			}
+			if more, err := each(id, bytes.Clone(value)); err != nil || !more {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // Get returns a copy of one object, false if there is none.
 func (o *Objects) Get(kind, id string) (value []byte, ok bool, err error) {
 	err = o.view(kind, func(b *bbolt.Bucket) error {

@@ -200,3 +200,32 @@ func TestObjectsHammer(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 }
+
+func TestObjectsBackward(t *testing.T) {
+	s := mustOpen(t, t.TempDir(), Options{})
+	for _, id := range []string{"b", "a", "d", "c"} {
+		if err := s.Objects().Write(t.Context(), put("log", id, strings.ToUpper(id))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tc := range []struct {
+		before, want string
+		most         int
+	}{{"", "dcba", 9}, {"", "dc", 2}, {"c", "ba", 9}, {"bb", "ba", 9}, {"z", "dcba", 9}, {"a", "", 9}, {"0", "", 9}} {
+		got := ""
+		err := s.Objects().Backward("log", tc.before, func(id string, value []byte) (bool, error) {
+			if string(value) != strings.ToUpper(id) {
+				t.Errorf("%s: %q", id, value)
+			}
+			got += id
+			return len(got) < tc.most, nil
+		})
+		if err != nil || got != tc.want {
+			t.Errorf("before %q: got %s, %v; want %s", tc.before, got, err, tc.want)
+		}
+	}
+	stop := errors.New("stop")
+	if err := s.Objects().Backward("log", "", func(string, []byte) (bool, error) { return true, stop }); !errors.Is(err, stop) {
+		t.Errorf("got %v", err)
+	}
+}
