@@ -33,7 +33,11 @@ type Refusal struct {
 const WholeRequest = -1
 
 // Refusals collects what checks refuse.
-type Refusals struct{ list []Refusal }
+type Refusals struct {
+	list []Refusal
+	// Trail takes what policies did.
+	Trail Trail
+}
 
 // Remove takes the candidate at index out for good.
 func (r *Refusals) Remove(index int, reason Reason, detail string) {
@@ -93,6 +97,9 @@ func (r Reason) rank() int {
 	}
 	return len(lastingOrder)
 }
+
+// PolicyReason is the reason of a policy of that name.
+func PolicyReason(name string) Reason { return Reason(policyReason + name) }
 
 // policyName is the name of the policy that gave the reason.
 func (r Reason) policyName() string { return strings.TrimPrefix(string(r), policyReason) }

@@ -46,32 +46,6 @@ type Signals struct {
 	Quota *Quota // newest snapshot; nil = none
 }
 
-// Quota is one reading of a provider's quota windows, already narrowed to those
-// that cover the deployment's model. It is immutable.
-type Quota struct {
-	TakenAt time.Time
-	Windows []QuotaWindow
-}
-
-// QuotaWindow is one window of a quota snapshot.
-type QuotaWindow struct {
-	Name     string
-	Period   time.Duration // length; 0 = not known
-	LeftPPM  int64         // share left, 0 = used up; Unknown
-	ResetsAt time.Time     // zero = not known
-}
-
-// QuotaFreshness is how old a snapshot may be and still count.
-const QuotaFreshness = 10 * time.Minute
-
-// FreshQuota returns the snapshot if it may be used at now, else nil.
-func (s *Signals) FreshQuota(now time.Time) *Quota {
-	if s.Quota == nil || now.Sub(s.Quota.TakenAt) > QuotaFreshness || s.Quota.TakenAt.Sub(now) > QuotaFreshness {
-		return nil
-	}
-	return s.Quota
-}
-
 // Candidate is a deployment considered for one request. Rules read it; only the
 // engine writes it.
 type Candidate struct {

@@ -17,12 +17,16 @@ type Decision struct {
 	Resolved string // how: model, alias, locked, …
 	Snapshot uint64 // generation of the configuration
 
+	CountedTokens int64         // input, by a tokenizer; 0 = an estimate had to do
+	Counting      time.Duration // what that took
+
 	Strategy        string
 	SelectionSource string // which level chose the strategy
 	Candidates      []CandidateRecord
 	Skipped         []Skipped
 	Order           []string
 	Faults          []RuleFault
+	Policies        []PolicyRecord
 	LawMended       bool // a rule's answer broke the law and was mended
 
 	Attempts     []Attempt

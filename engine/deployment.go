@@ -37,6 +37,7 @@ type Deployment struct {
 	Price     Price
 	Sale      Sale
 	Context   int64 // context limit in tokens; 0 = not known
+	TokenSize int64 // most bytes of text that a token stands for on average, in thousandths; 0 = not known
 	MaxOutput int64 // output limit in tokens; 0 = not known
 
 	Caps       Capabilities // what it can do
@@ -112,6 +113,14 @@ func (d *Deployment) InputPrice(now time.Time) int64 {
 		return Unknown
 	}
 	return scale(d.Price.Input, d.multiplier(now))
+}
+
+// OutputPrice is InputPrice for output.
+func (d *Deployment) OutputPrice(now time.Time) int64 {
+	if !d.Price.Known {
+		return Unknown
+	}
+	return scale(d.Price.Output, d.multiplier(now))
 }
 
 // Usage is what one answer consumed, in tokens. Cached and cache-written tokens

@@ -122,7 +122,7 @@ func (e *Engine) Serve(ctx context.Context, s *Snapshot, r *Request, sink Sink, 
 		d.Result, err = e.executor.Execute(ctx, r, plan, sink)
 	}
 	e.finish(w, err, clock())
-	r.Payload = nil
+	r.Payload, r.Client, r.CountTokens = nil, nil, nil
 	return d, err
 }
 
@@ -142,21 +142,28 @@ func (e *Engine) finish(w *walk, err error, now time.Time) {
 	d.Err = err
 	d.Skipped = slices.Concat(w.notes.skipped, w.uncalled())
 	d.Duration = now.Sub(d.Time)
-	var refused *RefusedError
-	var upstream *UpstreamError
-	switch {
-	case err == nil:
+	if err == nil {
 		w.remember(now)
-	case errors.As(err, &refused):
-		d.Result.Code = refused.Code
-		d.Result.Status = refused.Status
-	case errors.As(err, &upstream):
+	} else {
+		d.failed(err)
+	}
+	e.recorder.Record(d)
+}
+
+// failed takes over how a request failed.
+func (d *Decision) failed(err error) {
+	if refused, ok := errors.AsType[*RefusedError](err); ok {
+		d.Result.Code, d.Result.Status = refused.Code, refused.Status
+		return
+	}
+	if upstream, ok := errors.AsType[*UpstreamError](err); ok {
 		d.Result.Code = upstream.Code
 		if !upstream.Committed {
 			d.Result.Status = upstream.Status
 		}
-	case errors.Is(err, context.Canceled):
+		return
+	}
+	if errors.Is(err, context.Canceled) {
 		d.Result.Cancelled = true
 	}
-	e.recorder.Record(d)
 }

@@ -107,8 +107,8 @@ func (cooldownCheck) Refuse(_ context.Context, r *engine.Request, pool []engine.
 
 // newWorld takes "model: deployment, deployment" lines in the form
 // {"m", "a/m", "b/m"}: providers are what stands before the first slash.
-func newWorld(t *testing.T, models ...[]string) *world {
-	t.Helper()
+func newWorld(tb testing.TB, models ...[]string) *world {
+	tb.Helper()
 	w := &world{
 		signals:  map[string]engine.Signals{},
 		affinity: map[engine.AffinityKey]engine.Target{},
@@ -145,11 +145,11 @@ func splitID(id string) (provider, model string) {
 	return id, id
 }
 
-func (w *world) start(t *testing.T) *engine.Snapshot {
-	t.Helper()
+func (w *world) start(tb testing.TB) *engine.Snapshot {
+	tb.Helper()
 	s, err := engine.NewSnapshot(w.spec, nil)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	w.engine = engine.New(s, w, w, w, w)
 	return s

@@ -19,6 +19,7 @@ type orderer struct {
 	rank     []int       // scratch of the law
 	known    []float64   // scratch of the median
 	faults   []RuleFault
+	trail    Trail
 	strategy *Strategy
 	locked   bool // priority and weight are bypassed
 }
@@ -41,7 +42,7 @@ type RuleFault struct {
 func (o *orderer) run(ctx context.Context, r *Request, s *Strategy) {
 	o.strategy = s
 	o.locked = len(o.pool) > 0 && o.pool[0].Locked
-	o.faults = o.faults[:0]
+	o.faults, o.trail.list = o.faults[:0], o.trail.list[:0]
 	o.computeDraw(r, s)
 	o.computeValues(ctx, r, s)
 	slices.SortFunc(o.order, o.byDraw)
@@ -203,7 +204,7 @@ func (o *orderer) computeValues(ctx context.Context, r *Request, s *Strategy) {
 		key, kept := s.Keys[k].Key, &o.keys[k]
 		kept.values = slices.Grow(kept.values[:0], len(o.pool))[:len(o.pool)]
 		clear(kept.values)
-		err := key.Values(ctx, r, o.pool, kept.values)
+		err := o.ask(ctx, r, key, kept.values)
 		if err == nil {
 			err = o.settle(kept)
 		}
@@ -211,6 +212,14 @@ func (o *orderer) computeValues(ctx context.Context, r *Request, s *Strategy) {
 			o.faults = append(o.faults, RuleFault{Rule: key.Name(), Err: err})
 		}
 	}
+}
+
+// ask lets a key write its values.
+func (o *orderer) ask(ctx context.Context, r *Request, key SortKey, out []float64) error {
+	if p, ok := key.(PolicyKey); ok {
+		return p.Rank(ctx, r, o.pool, out, &o.trail)
+	}
+	return key.Values(ctx, r, o.pool, out)
 }
 
 // errInfinite is a sort key that gave a value without a bound.

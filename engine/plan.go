@@ -50,7 +50,8 @@ func (p *Plan) HasChain(class FailureClass) bool {
 
 // Attempted records one call in the decision.
 func (p *Plan) Attempted(a Attempt) {
-	p.walk.decision.Attempts = append(p.walk.decision.Attempts, a)
+	d := p.walk.decision
+	d.Attempts = append(roomFor(d.Attempts, 1, &p.walk.room.attempts), a)
 }
 
 // Attempts returns how many calls this request has made.

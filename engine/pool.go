@@ -10,6 +10,7 @@ import (
 // and why says for what reason. The error is a refusal of the whole request.
 func (w *walk) plan(ctx context.Context, m *Model, path []string) (p *Plan, why emptiness, err error) {
 	pool := w.pool(m)
+	w.estimate(pool)
 	w.engine.signals.Signals(w.request.Now, pool)
 	err = w.admit(ctx, pool)
 	found := w.note(pool)
@@ -30,7 +31,7 @@ func (w *walk) plan(ctx context.Context, m *Model, path []string) (p *Plan, why 
 
 // pool lists the candidates of a model for this request.
 func (w *walk) pool(m *Model) []Candidate {
-	pool := make([]Candidate, 0, len(m.Deployments))
+	pool := make([]Candidate, 0, 2*len(m.Deployments))
 	locked := w.res.provider
 	for _, d := range m.Deployments {
 		if locked != nil && (d.Provider != locked || (w.res.upstream != "" && d.UpstreamModel != w.res.upstream)) {
@@ -49,7 +50,8 @@ func (w *walk) pool(m *Model) []Candidate {
 		})
 	}
 	setTiers(pool)
-	return pool
+	w.room.spare = pool[len(pool):]
+	return slices.Clip(pool)
 }
 
 // owns reports whether d can continue what the request's owner issued: it is the
@@ -86,7 +88,8 @@ func setTiers(pool []Candidate) {
 // admit runs every check and marks who is removed. The error is a refusal of
 // the whole request, by a rule or for the fault of one.
 func (w *walk) admit(ctx context.Context, pool []Candidate) error {
-	var out Refusals
+	out := &w.room.out
+	*out = Refusals{list: out.list[:0]}
 	for i := range pool {
 		if slices.Contains(w.tried, pool[i].ID) {
 			out.Remove(i, ReasonAlreadyTried, "this request has called it")
@@ -96,9 +99,10 @@ func (w *walk) admit(ctx context.Context, pool []Candidate) error {
 		return err
 	}
 	var refused error
+	defer func() { w.decision.Policies = append(w.decision.Policies, out.Trail.list...) }()
 	for _, check := range w.snapshot.Checks {
 		before := len(out.list)
-		err := check.Refuse(ctx, w.request, pool, &out)
+		err := check.Refuse(ctx, w.request, pool, out)
 		if err == nil {
 			err = w.apply(out.list[before:], pool)
 		}
@@ -161,8 +165,9 @@ func (w *walk) order(ctx context.Context, m *Model, path []string, pool []Candid
 	var mended bool
 	o.order, o.rank, mended = keepLaw(o.order, pool, o.rank)
 	w.record(o, strategy, mended)
-	p := &Plan{Model: m, Route: &m.Route, Path: path, walk: w, split: mixed(pool, o.order)}
-	ordered := make([]Candidate, 0, len(o.order))
+	p := w.newPlan()
+	*p = Plan{Model: m, Route: &m.Route, Path: path, walk: w, split: mixed(pool, o.order)}
+	ordered := w.room.spare
 	for _, i := range o.order {
 		if !w.leftAlone(&pool[i]) {
 			ordered = append(ordered, pool[i])
@@ -175,6 +180,7 @@ func (w *walk) order(ctx context.Context, m *Model, path []string, pool []Candid
 			w.noteBroken(&pool[i])
 		}
 	}
+	w.decision.Order = roomFor(w.decision.Order, len(ordered), &w.room.order)
 	for i := range ordered {
 		w.decision.Order = append(w.decision.Order, ordered[i].ID)
 	}
@@ -189,6 +195,16 @@ func (w *walk) order(ctx context.Context, m *Model, path []string, pool []Candid
 // leftAlone reports whether a candidate is for the last resort only. The owner
 // of what a request continues is called whatever its circuit says.
 func (w *walk) leftAlone(c *Candidate) bool { return c.CircuitBroken() && w.request.Owner == "" }
+
+// roomFor returns a list with room for n more. For one that is not there yet that
+// is first, if it is large enough and has not been given away.
+func roomFor[T any](list []T, n int, first *[]T) []T {
+	if list == nil && n > 0 && n <= cap(*first) {
+		list, *first = *first, nil
+		return list
+	}
+	return slices.Grow(list, n)
+}
 
 // mixed reports whether the pool has a preferred and another part.
 func mixed(pool []Candidate, order []int) bool {
@@ -205,11 +221,13 @@ func (w *walk) record(o *orderer, strategy *Strategy, mended bool) {
 	d := w.decision
 	d.LawMended = d.LawMended || mended
 	d.Faults = append(d.Faults, o.faults...)
+	d.Policies = append(d.Policies, o.trail.list...)
 	keys := make([]string, len(strategy.Keys))
 	for k := range strategy.Keys {
 		keys[k] = strategy.Keys[k].Key.Name()
 	}
 	values := make([]float64, len(keys)*len(o.order))
+	d.Candidates = roomFor(d.Candidates, len(o.order), &w.room.candidates)
 	for pos, i := range o.order {
 		row := values[pos*len(keys) : (pos+1)*len(keys) : (pos+1)*len(keys)]
 		for k := range keys {

@@ -3,8 +3,9 @@ package engine
 import "time"
 
 // Request is one client request as routing sees it. The server fills it once;
-// rules read it and nobody writes it afterwards. Now is set once, so rules are
-// pure: the same request and the same signals give the same plan.
+// rules read it, and nobody writes it afterwards but the engine, which makes the
+// estimate of InputTokens for each pool. Now is set once, so rules are pure: the
+// same request and the same signals give the same plan.
 type Request struct {
 	ID       string // also the id of the decision
 	Caller   *Caller
@@ -13,8 +14,17 @@ type Request struct {
 	Stream   bool
 
 	Needs       Capabilities
-	InputTokens int64 // estimate that errs low; 0 = not known
+	InputTokens int64 // estimate that errs low; 0 = not known. Made from TextBytes if that is given
 	MaxOutput   int64 // output tokens the caller asked for; 0 = not named
+
+	// TextBytes is how much text the model will read; 0 = InputTokens stands as
+	// it is.
+	TextBytes int64
+	// CountTokens counts the input with the tokenizer of an upstream's model and
+	// says how long that took. The engine calls it at most once, in the goroutine
+	// of Serve, and only where the estimate is too rough for a context limit. nil,
+	// or an answer of 0: the estimate has to do.
+	CountTokens func(model string) (tokens int64, took time.Duration)
 
 	Session  Session
 	Seed     uint64 // of the weighted draw: keyed hash of the session, or random
@@ -37,6 +47,10 @@ type Request struct {
 	// Async says that the request creates something that is fetched later. Once
 	// nobody can know whether an upstream has begun with it, it is not sent again.
 	Async bool
+
+	// Client is what else the client sent, for rules that are granted it; nil =
+	// nothing.
+	Client ClientData
 
 	// Payload is what the executor sends: opaque to the engine and to rules.
 	Payload any

@@ -18,12 +18,38 @@ type walk struct {
 	target     Target // what served the session last
 	hasTarget  bool
 	final      bool // no cross-model fallback
+	counted    bool // the input's tokens; not again
 	pending    []pendingModel
 	visited    []*Model
 	tried      []string // deployments that this request has called
 	served     *Deployment
 	servedPath []string
 	notes      notes
+	room       room
+}
+
+// room is memory that nearly every walk needs, in one piece with it.
+type room struct {
+	plan    Plan // the first
+	planned bool // it is in use
+	visited [1]*Model
+	tried   [1]string
+	out     Refusals
+	spare   []Candidate // behind the pool at hand, for its order
+
+	// Of the decision's record; nil = given away.
+	candidates []CandidateRecord
+	order      []string
+	attempts   []Attempt
+}
+
+// record is a decision in one piece with room for the one candidate and the one
+// attempt that most have.
+type record struct {
+	decision   Decision
+	candidates [1]CandidateRecord
+	order      [1]string
+	attempts   [1]Attempt
 }
 
 // pendingModel is a fallback model that has not been tried.
@@ -34,13 +60,23 @@ type pendingModel struct {
 }
 
 func (e *Engine) newWalk(s *Snapshot, r *Request) *walk {
-	return &walk{
-		engine: e, snapshot: s, request: r,
-		decision: &Decision{
-			ID: r.ID, Time: r.Now, Request: r, Snapshot: s.Generation,
-			Result: Result{Cost: Unknown},
-		},
+	kept := &record{decision: Decision{
+		ID: r.ID, Time: r.Now, Request: r, Snapshot: s.Generation,
+		Result: Result{Cost: Unknown},
+	}}
+	w := &walk{engine: e, snapshot: s, request: r, decision: &kept.decision}
+	w.visited, w.tried = w.room.visited[:0], w.room.tried[:0]
+	w.room.candidates, w.room.order, w.room.attempts = kept.candidates[:0], kept.order[:0], kept.attempts[:0]
+	return w
+}
+
+// newPlan returns a plan that is not in use.
+func (w *walk) newPlan() *Plan {
+	if w.room.planned {
+		return new(Plan)
 	}
+	w.room.planned = true
+	return &w.room.plan
 }
 
 // first makes the plan that the request begins with.
@@ -142,11 +178,11 @@ func (w *walk) crossModelTarget(ctx context.Context) *Plan {
 		model = next
 	}
 	d, before := w.decision, w.notes
-	order, candidates, faults, mended := d.Order, d.Candidates, d.Faults, d.LawMended
+	order, candidates, faults, policies, mended := d.Order, d.Candidates, d.Faults, d.Policies, d.LawMended
 	d.Order, d.Candidates = nil, nil
 	plan, _, err := w.plan(ctx, model, w.target.Path)
 	found := d.Candidates
-	w.notes, d.Order, d.Candidates, d.Faults, d.LawMended = before, order, candidates, faults, mended
+	w.notes, d.Order, d.Candidates, d.Faults, d.Policies, d.LawMended = before, order, candidates, faults, policies, mended
 	if err != nil || plan == nil || !plan.Order[0].Affinity {
 		return nil
 	}

@@ -10,6 +10,8 @@ import (
 // ContextWindow removes the candidates whose context limit is smaller than the
 // estimated input and the requested output together. A limit of 0 is not known
 // and removes nobody; output that the caller does not name counts as none.
+// Embeddings are not looked at: the limit is for each of their inputs, not for
+// all together.
 // Lasting.
 type ContextWindow struct{}
 
@@ -20,6 +22,9 @@ func (ContextWindow) Name() string { return string(engine.ReasonContextWindow) }
 
 // Refuse removes the candidates that are too small; it never fails.
 func (ContextWindow) Refuse(_ context.Context, r *engine.Request, pool []engine.Candidate, out *engine.Refusals) error {
+	if r.Endpoint == engine.EndpointEmbeddings {
+		return nil
+	}
 	input, output := max(r.InputTokens, 0), max(r.MaxOutput, 0)
 	for i := range pool {
 		c := &pool[i]

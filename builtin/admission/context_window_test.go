@@ -23,6 +23,9 @@ func TestContextWindow(t *testing.T) {
 		{name: "input alone is too long", set: tokens(7901, 0, 7900), detail: "about 7901 input tokens and 0 of output exceed its context limit of 7900"},
 		{name: "input not known, output alone is too long", set: tokens(0, 7901, 7900), detail: "about 0 input tokens and 7901 of output exceed its context limit of 7900"},
 		{name: "neither known", set: tokens(0, 0, 1)},
+		{name: "embeddings have it for each input", set: func(r *engine.Request, c *engine.Candidate) {
+			r.Endpoint, r.InputTokens, c.Context = engine.EndpointEmbeddings, 100_000, 8191
+		}},
 		{name: "negative numbers count as none", set: tokens(-5, math.MinInt64, 1)},
 	})
 }

@@ -25,7 +25,7 @@ func (QuotaLeft) Spec() engine.KeySpec {
 // Values writes the shares; it never fails.
 func (QuotaLeft) Values(_ context.Context, r *engine.Request, pool []engine.Candidate, out []float64) error {
 	for i := range pool {
-		out[i] = known(tightest(pool[i].FreshQuota(r.Now), r.Now))
+		out[i] = known(pool[i].QuotaLeft(r.Now))
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func (QuotaReset) Spec() engine.KeySpec {
 func (QuotaReset) Values(_ context.Context, r *engine.Request, pool []engine.Candidate, out []float64) error {
 	for i := range pool {
 		out[i] = math.NaN()
-		if reset := longestReset(pool[i].FreshQuota(r.Now), r.Now); !reset.IsZero() {
+		if reset := pool[i].QuotaReset(r.Now); !reset.IsZero() {
 			out[i] = float64(reset.UnixMilli())
 		}
 	}
