@@ -32,9 +32,13 @@ var house = map[string]room{
 	"builtin/admission": {ours: []string{"engine"}, never: []string{"net", "net/http", "os"}, pure: true},
 	"builtin/ordering":  {ours: []string{"engine"}, never: []string{"net", "net/http", "os"}, pure: true},
 	"policies":          {ours: []string{"engine", "wasm", "wasm/abi", "wasm/rego"}},
+	"policies/conform":  {ours: []string{"policies", "wasm", "wasm/rego"}},
 	"wasm":              {ours: []string{"wasm/abi", "wasm/check", "wasm/meter"}, outside: []string{"github.com/tetratelabs/wazero"}},
+	"wasm/abi":          {never: io, pure: true},
+	"wasm/abi/gen":      {ours: []string{"wasm/abi"}},
 	"wasm/check":        {never: io},
 	"wasm/meter":        {never: io},
+	"wasm/rego":         {outside: []string{"github.com/open-policy-agent/opa"}, never: io},
 	"store":             {outside: []string{"go.etcd.io/bbolt"}},
 
 	"internal/wire/sse":    {never: io},
@@ -46,21 +50,30 @@ var house = map[string]room{
 	"internal/wire/anthropic": {ours: []string{"internal/wire/sse", "internal/wire/scan", "internal/wire/fault"}, never: []string{"net", "os"}},
 	"internal/wire/gemini":    {ours: []string{"internal/wire/scan", "internal/wire/fault"}, never: io},
 	"internal/wire/responses": {ours: []string{"internal/wire/sse", "internal/wire/scan", "internal/wire/fault"}, never: []string{"net", "os"}},
+	"internal/wire/prompt":    {ours: []string{"internal/wire/scan"}, never: []string{"net", "os"}},
+	"internal/wire/tokens":    {ours: []string{"internal/wire/scan"}, outside: []string{"github.com/tiktoken-go/tokenizer"}, never: io},
 	"internal/wire/translate": {ours: []string{"internal/wire/*"}, never: []string{"net", "os"}},
 
-	"internal/provider":        {ours: []string{"engine", "internal/wire/*", "internal/provider/health"}},
+	"internal/provider":        {ours: []string{"engine", "internal/wire/*", "internal/provider/health", "internal/provider/http1"}},
+	"internal/provider/http1":  {},
 	"internal/provider/health": {ours: []string{"engine"}},
-	"internal/provider/openai": {
+	"internal/provider/exchange": {
 		ours:    []string{"engine", "internal/provider", "internal/wire/*"},
 		outside: []string{"github.com/andybalholm/brotli", "github.com/klauspost/compress"},
 	},
-	"internal/provider/fake": {ours: []string{"internal/wire/*"}, outside: []string{"go.yaml.in/yaml/v3"}},
+	"internal/provider/translation": {ours: []string{"engine", "internal/provider", "internal/provider/exchange", "internal/wire/*"}},
+	"internal/provider/openai":      {ours: adapter},
+	"internal/provider/anthropic":   {ours: adapter},
+	"internal/provider/gemini":      {ours: adapter},
+	"internal/provider/fake":        {ours: []string{"internal/wire/*"}, outside: []string{"go.yaml.in/yaml/v3"}},
 
-	"internal/server":        {ours: []string{"engine"}, outside: []string{"github.com/gorilla/mux", "github.com/google/uuid"}},
-	"internal/server/openai": {ours: []string{"engine", "internal/server", "internal/wire/*"}, outside: []string{"github.com/gorilla/mux"}},
-	"internal/tenant":        {ours: []string{"engine"}},
-	"internal/owner":         {ours: []string{"engine"}},
-	"internal/meter":         {ours: []string{"engine", "store"}},
+	"internal/server":           {ours: []string{"engine"}, outside: []string{"github.com/gorilla/mux", "github.com/google/uuid"}},
+	"internal/server/admin":     {ours: []string{"policies"}, outside: []string{"github.com/gorilla/mux"}},
+	"internal/server/anthropic": {ours: []string{"engine", "internal/server", "internal/wire/*"}},
+	"internal/server/openai":    {ours: []string{"engine", "internal/server", "internal/wire/*"}, outside: []string{"github.com/gorilla/mux"}},
+	"internal/tenant":           {ours: []string{"engine"}},
+	"internal/owner":            {ours: []string{"engine"}},
+	"internal/meter":            {ours: []string{"engine", "store"}},
 
 	"internal/config":         {ours: []string{"internal/config/catalog"}, outside: []string{"go.yaml.in/yaml/v3", "github.com/fsnotify/fsnotify"}},
 	"internal/config/catalog": {},
@@ -69,8 +82,14 @@ var house = map[string]room{
 		ours:    []string{"engine", "builtin", "store", "internal/*"},
 		outside: []string{"github.com/google/uuid"},
 	},
-	"cmd/gatewright": {ours: []string{"engine", "builtin", "store", "internal/*"}, outside: []string{"github.com/spf13/cobra"}},
+	"cmd/gatewright": {
+		ours:    []string{"engine", "builtin", "store", "internal/*", "policies", "policies/conform", "wasm/check", "wasm/rego"},
+		outside: []string{"github.com/spf13/cobra"},
+	},
 }
+
+// adapter is what an adapter may enter: never another one.
+var adapter = []string{"engine", "internal/provider", "internal/provider/exchange", "internal/provider/translation", "internal/wire/*"}
 
 // io is what pure protocol packages do not touch.
 var io = []string{"net", "net/http", "os"}

@@ -53,6 +53,7 @@ func rank(at, size uint32) int32 {
 	for k, i := range list {
 		binary.LittleEndian.PutUint32(b[order+4*uint32(k):], i)
 	}
+	binary.LittleEndian.PutUint32(b[108:], count)
 	if json.Unmarshal([]byte(`{"ranked": 1}`), &gone) != nil {
 		return -3
 	}

@@ -1,0 +1,8 @@
+;; gw_alloc gives the same address whatever it is asked for: allowed.
+(module
+  (memory (export "memory") 1 4)
+  (func (export "gw_abi_version") (result i32) (i32.const 0x10000))
+  (func (export "gw_alloc") (param $size i32) (result i32)
+    (i32.const 1024))
+  (func (export "gw_rank") (param $p i32) (param $len i32) (result i32)
+    (i32.const 0)))

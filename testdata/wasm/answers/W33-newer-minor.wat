@@ -1,0 +1,8 @@
+;; built for version 1.1 of the contract.
+(module
+  (memory (export "memory") 1 4)
+  (func (export "gw_abi_version") (result i32) (i32.const 0x10001))
+  (func (export "gw_alloc") (param $size i32) (result i32)
+    (i32.const 1024))
+  (func (export "gw_rank") (param $p i32) (param $len i32) (result i32)
+    (i32.const 0)))

@@ -1,0 +1,214 @@
+package abi
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ErrTooMany is returned for an input of more than MaxRecords candidates.
+var ErrTooMany = fmt.Errorf("more than %d candidates", MaxRecords)
+
+// errUnsorted is an input whose tags are in no order; see Tags.
+var errUnsorted = errors.New("tags are not sorted by key, or a key stands twice")
+
+// Tag is a key with its value.
+type Tag struct{ Key, Value string }
+
+// Tags lists a map sorted by key, as an Input must have it.
+func Tags(m map[string]string) []Tag {
+	if len(m) == 0 {
+		return nil
+	}
+	list := make([]Tag, 0, len(m))
+	for k, v := range m {
+		list = append(list, Tag{k, v})
+	}
+	slices.SortFunc(list, func(a, b Tag) int { return strings.Compare(a.Key, b.Key) })
+	return list
+}
+
+// Input is what a policy is given. Who fills it clamps numbers of the client
+// with Count; texts are cut and made valid on the way out. It is used by one
+// goroutine at a time, and may be filled again.
+type Input struct {
+	ID       string // of the request; "" = not passed on
+	Org      string
+	Team     string
+	Key      string
+	Endpoint string
+	Model    string
+	Session  string
+
+	Tags     []Tag // sorted by key, each key once; so are Headers and Metadata
+	Headers  []Tag // names in lower case
+	Metadata []Tag
+
+	Text    string // of the prompt
+	Granted bool   // the binding grants Text
+
+	Flags           Flags // Stream to Audio
+	InputTokens     uint32
+	MaxOutputTokens uint32
+	AttemptBudget   uint32
+
+	NowUnixMS int64 // hour, weekday, month and day follow from it
+	Seed      uint64
+
+	BudgetLeft int64  // nano-USD; NoLimit
+	RPMLeft    uint32 // NoLimitCount
+	TPMLeft    uint32 // NoLimitCount
+
+	Records []Candidate // at most MaxRecords
+
+	known  []int64  // scratch of the median
+	values []string // scratch of the facets
+	keys   []string // the same, of tags
+	single [2]Tag   // scratch: the attributes id and text
+}
+
+// Candidate is one record. Its texts come from the configuration, so they must
+// be valid UTF-8; they are not checked again for each request. Numbers that
+// nobody knows are Unknown or UnknownCount.
+type Candidate struct {
+	ID            string
+	Provider      string
+	Model         string
+	UpstreamModel string
+	Region        string
+	SupplyTier    string
+	Tags          []Tag // sorted by key, each key once
+
+	Flags   Flags
+	Circuit Circuit
+
+	Skipped      Skip  // 0 = in the pool
+	SkippedUntil int64 // unix ms; Unknown = it lasts
+
+	Tier         uint32
+	Priority     uint32
+	Weight       uint32
+	ContextLimit uint32 // UnknownCount
+	MaxOutput    uint32 // UnknownCount
+	InFlight     uint32
+	Samples      uint32
+
+	// These may be Unknown; a ranking is given the pool's median then.
+	PriceIn    int64 // nano-USD per million tokens
+	PriceOut   int64
+	EstCost    int64 // nano-USD
+	TTFT       int64 // ms
+	LatencyP50 int64
+	LatencyP95 int64
+	Throughput int64 // milli-tokens per second
+	Success    int64 // ppm
+	QuotaLeft  int64 // ppm
+
+	// These may be Unknown and stay so.
+	QuotaReset  int64 // unix ms
+	LastSuccess int64
+}
+
+// Count clamps a number to what a u32 of the contract holds: nothing below 0,
+// nothing that would read as UnknownCount.
+func Count(n int64) uint32 {
+	return uint32(max(0, min(n, math.MaxUint32-1)))
+}
+
+// calendar are the parts of the request's time, in UTC.
+type calendar struct{ hour, weekday, month, day byte }
+
+func (in *Input) calendar() calendar {
+	t := time.UnixMilli(in.NowUnixMS).UTC()
+	_, month, day := t.Date()
+	return calendar{byte(t.Hour()), byte(t.Weekday()), byte(month), byte(day)} //nolint:gosec // small
+}
+
+// The numbers that have a median, as indexes.
+const (
+	numPriceIn = iota
+	numPriceOut
+	numEstCost
+	numTTFT
+	numLatencyP50
+	numLatencyP95
+	numThroughput
+	numSuccess
+	numQuotaLeft
+	numberCount
+)
+
+func (c *Candidate) numbers() [numberCount]int64 {
+	return [numberCount]int64{
+		c.PriceIn, c.PriceOut, c.EstCost, c.TTFT, c.LatencyP50,
+		c.LatencyP95, c.Throughput, c.Success, c.QuotaLeft,
+	}
+}
+
+// medians are what unknown numbers are filled with: for a ranking the median of
+// the pool, found when it is first needed.
+type medians struct {
+	in    *Input // nil for an admission, which sees that a number is not known
+	found [numberCount]bool
+	value [numberCount]int64
+}
+
+func (in *Input) medians(stage Stage) medians {
+	if stage == Ranking {
+		return medians{in: in}
+	}
+	return medians{}
+}
+
+// fill is v, or what stands for the number n where it is not known.
+func (m *medians) fill(n int, v int64) int64 {
+	if v != Unknown {
+		return v
+	}
+	return m.missing(n)
+}
+
+func (m *medians) missing(n int) int64 {
+	if m.in == nil {
+		return Unknown
+	}
+	if !m.found[n] {
+		m.found[n], m.value[n] = true, m.in.median(n)
+	}
+	return m.value[n]
+}
+
+// median is that of the number n in the pool, of an even count the mean of the
+// middle two; Unknown if nobody in the pool knows it.
+func (in *Input) median(n int) int64 {
+	in.known = in.known[:0]
+	for i := range in.Records {
+		c := &in.Records[i]
+		if v := c.numbers()[n]; v != Unknown && c.Skipped == 0 {
+			in.known = append(in.known, v)
+		}
+	}
+	k := len(in.known)
+	if k == 0 {
+		return Unknown
+	}
+	slices.Sort(in.known)
+	if k%2 == 1 {
+		return in.known[k/2]
+	}
+	low, high := in.known[k/2-1], in.known[k/2]
+	return low + (high-low)/2
+}
+
+// sorted reports whether the keys ascend.
+func sorted(tags []Tag) bool {
+	for i := 1; i < len(tags); i++ {
+		if tags[i-1].Key >= tags[i].Key {
+			return false
+		}
+	}
+	return true
+}
