@@ -32,14 +32,18 @@ type Request struct {
 	JSONSchema bool // output_config.format json_schema
 	Reasoning  bool // thinking other than disabled
 
+	// Native names the first thing for which the request needs an upstream of
+	// this protocol; empty if a translation will do.
+	Native string
+
 	// DisableFallbacks is the gateway's own field disable_fallbacks.
 	DisableFallbacks bool
 
 	// Session keys, as the client wrote them: of any length, not trusted.
 	SessionID        string // session_id
 	LitellmSessionID string // litellm_session_id
-	// MetadataSession is metadata.session_id, else the session part of
-	// metadata.user_id.
+	// MetadataSession is metadata.session_id, else metadata.langfuse_session_id,
+	// else the session part of metadata.user_id.
 	MetadataSession string
 	// User is metadata.user_id as it stands, with the session if it holds one.
 	User string
@@ -50,6 +54,13 @@ type Request struct {
 	own     [2]scan.Member
 	owns    int
 	foreign []scan.Edit // that take out what another maker's model thought
+}
+
+// native notes that the request needs an upstream of this protocol.
+func (r *Request) native(what string) {
+	if r.Native == "" {
+		r.Native = what
+	}
 }
 
 // span is a place in a body; an empty one is none.

@@ -177,27 +177,42 @@ func (s *requestScan) format() {
 	}
 }
 
-// tools takes the tools: whether there are any, their names, and the text in
-// them.
+// tools takes the tools: whether there are any, who runs them, their names, and
+// the text in them.
 func (s *requestScan) tools() error {
 	before := s.StringBytes()
 	if !s.EnterArray() {
 		return s.wrongType("tools", "an array")
 	}
+	client := false
 	for s.Element() {
 		s.r.Tools = true
-		if !s.EnterObject() {
-			continue
-		}
-		for s.Member() {
-			if string(s.Key()) != "name" {
-				continue
-			}
+		client = s.tool() || client
+	}
+	if s.r.Tools && !client {
+		s.r.native("tools")
+	}
+	s.r.TextBytes += s.StringBytes() - before
+	return nil
+}
+
+// tool takes a tool and reports whether it is the client's own, which any model
+// can be offered. Those of another type only models of the maker's know.
+func (s *requestScan) tool() (client bool) {
+	client = true
+	if !s.EnterObject() {
+		return client // the upstream's to judge
+	}
+	for s.Member() {
+		switch string(s.Key()) {
+		case "type":
+			raw, _, ok := s.Text()
+			client = !ok || len(raw) == 0 || string(raw) == "custom"
+		case "name":
 			if raw, _, ok := s.Text(); ok {
 				s.r.opening.addTool(raw)
 			}
 		}
 	}
-	s.r.TextBytes += s.StringBytes() - before
-	return nil
+	return client
 }

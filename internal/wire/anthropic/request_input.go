@@ -179,6 +179,8 @@ func (s *requestScan) source() (file bool) {
 		return false
 	case "content":
 		return false
+	case "file": // that lies in the maker's store
+		s.r.native("source.type file")
 	}
 	return true
 }

@@ -87,12 +87,33 @@ func TestScanRequest(t *testing.T) {
 	}
 }
 
+// TestScanRequestNative names what no translation can carry.
+func TestScanRequestNative(t *testing.T) {
+	block := func(b string) string { return `"messages":[{"role":"user","content":[` + b + `]}]` }
+	for body, want := range map[string]string{
+		`"messages":[{}]`: "",
+		`"messages":[{}],"tools":[{"name":"f"},{"type":"custom","name":"g"},{"type":"web_search_20250305","name":"web_search"}]`: "",
+		`"messages":[{}],"tools":[{"type":"web_search_20250305","name":"web_search"}]`:                                           "tools",
+		`"messages":[{}],"tools":[{"type":null,"name":"f"}]`:                                                                     "",
+		`"messages":[{}],"tools":[]`:                                                 "",
+		block(`{"type":"image","source":{"type":"file","file_id":"file_1"}}`):        "source.type file",
+		block(`{"type":"document","source":{"file_id":"file_1","type":"file"}}`):     "source.type file",
+		block(`{"type":"image","source":{"type":"url","url":"https://x.example/"}}`): "",
+	} {
+		if got := scanned(t, anthropic.Messages, `{"model":"m","max_tokens":1,`+body+`}`).Native; got != want {
+			t.Errorf("%s: needs its maker for %q, want %q", body, got, want)
+		}
+	}
+}
+
 func TestScanRequestSessions(t *testing.T) {
 	for metadata, want := range map[string][2]string{ // user, session
 		`{"user_id":"user_1_account_2_session_00000000-0000-4000-8000-000000000009"}`: {"user_1_account_2_session_00000000-0000-4000-8000-000000000009", "00000000-0000-4000-8000-000000000009"},
 		`{"user_id":"{\"device_id\":\"0\",\"session_id\":\"s\"}"}`:                    {`{"device_id":"0","session_id":"s"}`, "s"},
 		`{"user_id":"{\"account\":\"a_session_b\",\"session_id\":\"s\"}"}`:            {`{"account":"a_session_b","session_id":"s"}`, "s"},
 		`{"session_id":"x","user_id":"user_1_session_2"}`:                             {"user_1_session_2", "x"},
+		`{"langfuse_session_id":"l","user_id":"user_1_session_2"}`:                    {"user_1_session_2", "l"},
+		`{"langfuse_session_id":"l","session_id":"x"}`:                                {"", "x"},
 		`{"user_id":"{\"session_id\":\"a\""}`:                                         {`{"session_id":"a"`, ""},
 		`{"user_id":"{\"session_id\":7}"}`:                                            {`{"session_id":7}`, ""},
 		`{"user_id":"somebody"}`:                                                      {"somebody", ""},

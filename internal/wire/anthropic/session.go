@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"strings"
 
 	"gatewright/internal/wire/scan"
@@ -12,18 +13,18 @@ func (s *requestScan) metadata() {
 	if !s.EnterObject() {
 		return
 	}
-	var session string
+	var session, langfuse string
 	for s.Member() {
 		switch string(s.Key()) {
 		case "user_id":
 			s.r.User = looseText(&s.Cursor)
 		case "session_id":
 			session = looseText(&s.Cursor)
+		case "langfuse_session_id":
+			langfuse = looseText(&s.Cursor)
 		}
 	}
-	if s.r.MetadataSession = session; session == "" {
-		s.r.MetadataSession = sessionPart(s.r.User)
-	}
+	s.r.MetadataSession = cmp.Or(session, langfuse, sessionPart(s.r.User))
 }
 
 // looseText takes a string; anything else is an empty one.
