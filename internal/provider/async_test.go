@@ -232,7 +232,7 @@ func TestSend(t *testing.T) {
 	if _, err := c.Send(t.Context(), broken); err == nil || !broken.Reached { //nolint:bodyclose // there is no answer
 		t.Errorf("error %v, arrived %v", err, broken.Reached)
 	}
-	c.fresh.DialContext = func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no way") }
+	c.dialer = func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no way") }
 	lost := &Outgoing{URL: at("/lost"), Header: header, Body: body, Once: true}
 	if _, err := c.Send(t.Context(), lost); err == nil || lost.Reached { //nolint:bodyclose // there is no answer
 		t.Errorf("error %v, arrived %v", err, lost.Reached)

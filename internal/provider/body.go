@@ -30,11 +30,18 @@ func NewBody(buf *Buffer) *Body {
 // Len returns the length in bytes.
 func (b *Body) Len() int { return len(b.buf.B) }
 
+// Bytes returns the body itself. It may be read while the owner holds the body, or
+// somebody else does.
+func (b *Body) Bytes() []byte { return b.buf.B }
+
+// hold takes the body for a request that is to be written: Written gives it back.
+func (b *Body) hold() { b.refs.Add(1) }
+
 // Reader returns a reader from the beginning, for a request that is to be
 // written. It may be made while the owner holds the body, and read until Written
 // is called for it.
 func (b *Body) Reader() io.ReadCloser {
-	b.refs.Add(1)
+	b.hold()
 	return io.NopCloser(bytes.NewReader(b.buf.B))
 }
 

@@ -4,17 +4,15 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
-	"io"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
+	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"gatewright/engine"
+	"gatewright/internal/provider/http1"
 )
 
 // Bounds of an upstream's answer before its body.
@@ -34,8 +32,9 @@ const (
 	// staleWithin is how soon a connection that the upstream had already closed
 	// shows it: one round trip. What breaks later had a server behind it.
 	staleWithin = time.Second
-	// A request of a coding agent's usual size goes out in one write, and an
-	// answer comes in with few reads. Each connection keeps both buffers.
+	// Where net/http makes a call, a request of a coding agent's usual size goes out
+	// in one write, and an answer comes in with few reads. Each connection keeps
+	// both buffers.
 	writeBuffer = 16 << 10
 	readBuffer  = 8 << 10
 )
@@ -55,10 +54,30 @@ type ClientOptions struct {
 // Client makes the HTTP calls of one provider and keeps its connections. It
 // follows no redirect, keeps no cookie, and decodes no body. Its methods may
 // run in parallel.
+//
+// Upstreams that are spoken to in plain HTTP and directly are called by package
+// http1, which costs a fraction of what net/http does. All others are called by
+// net/http.
 type Client struct {
+	dialer dialer
+	idle   int
 	pooled *http.Transport
 	fresh  *http.Transport // a new connection for each call
+
+	last atomic.Pointer[route] // that was used last: mostly there is but one
+	mu   sync.Mutex
+	all  map[string]*route // by authority
+	over bool
 }
+
+// route is how the upstream of an authority is called.
+type route struct {
+	authority string
+	origin    *http1.Origin // nil = by net/http
+}
+
+// dialer makes connections.
+type dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
 // NewClient returns a client. Proxies come from the environment (HTTPS_PROXY,
 // NO_PROXY, …).
@@ -69,16 +88,18 @@ func NewClient(o ClientOptions) *Client {
 	if o.IdlePerHost <= 0 {
 		o.IdlePerHost = defaultIdle
 	}
-	fresh := newTransport(o)
-	fresh.DisableKeepAlives = true
-	return &Client{pooled: newTransport(o), fresh: fresh}
+	c := &Client{idle: o.IdlePerHost, all: make(map[string]*route)}
+	c.dialer = (&net.Dialer{Timeout: o.Connect, KeepAlive: probeEvery}).DialContext
+	c.pooled, c.fresh = c.transport(o), c.transport(o)
+	c.fresh.DisableKeepAlives = true
+	return c
 }
 
-func newTransport(o ClientOptions) *http.Transport {
-	dialer := &net.Dialer{Timeout: o.Connect, KeepAlive: probeEvery}
+// transport returns one of net/http's.
+func (c *Client) transport(o ClientOptions) *http.Transport {
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            dialer.DialContext,
+		DialContext:            c.dial,
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: o.RootCAs},
 		TLSHandshakeTimeout:    o.Connect,
 		ForceAttemptHTTP2:      true,
@@ -92,10 +113,67 @@ func newTransport(o ClientOptions) *http.Transport {
 	}
 }
 
-// Close closes the connections that no call uses. Calls that are running go on.
+func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	return c.dialer(ctx, network, address)
+}
+
+// Close closes the connections that no call uses, and keeps none of package
+// http1's from now on. Calls that are running go on.
 func (c *Client) Close() {
 	c.pooled.CloseIdleConnections()
 	c.fresh.CloseIdleConnections()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.over = true
+	for _, r := range c.all {
+		if r.origin != nil {
+			r.origin.Close()
+		}
+	}
+}
+
+// origin returns the origin that a URL is called at; nil = net/http makes the
+// call.
+func (c *Client) origin(u *url.URL) *http1.Origin {
+	if u.Scheme != "http" || u.Opaque != "" {
+		return nil
+	}
+	r := c.last.Load()
+	if r == nil || r.authority != u.Host {
+		r = c.route(u)
+		c.last.Store(r)
+	}
+	return r.origin
+}
+
+// route finds the route to an upstream, or decides on it.
+func (c *Client) route(u *url.URL) *route {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := c.all[u.Host]
+	if r == nil {
+		r = &route{authority: u.Host, origin: c.direct(u)}
+		if r.origin != nil && c.over {
+			r.origin.Close()
+		}
+		c.all[u.Host] = r
+	}
+	return r
+}
+
+// direct returns the origin of an upstream that package http1 can call.
+func (c *Client) direct(u *url.URL) *http1.Origin {
+	if proxy, err := c.pooled.Proxy(&http.Request{URL: u}); proxy != nil || err != nil || !http1.Available {
+		return nil
+	}
+	o, err := http1.NewOrigin(u.Host, http1.Options{
+		Dial: c.dial, MaxIdle: c.idle, IdleTimeout: idleTimeout,
+		MaxHead: maxHeaderBytes, MaxFields: maxHeaderCount,
+	})
+	if err != nil {
+		return nil // a name in other letters, say: net/http knows what to do
+	}
+	return o
 }
 
 // Outgoing is one request to an upstream. Its URL, Header and Body are only
@@ -128,18 +206,13 @@ func (c *Client) Post(ctx context.Context, u *url.URL, header http.Header, body 
 // once more on a new one, if Again allows it. That is no attempt of its own: as
 // far as can be told the upstream has not seen the first.
 func (c *Client) Send(ctx context.Context, o *Outgoing) (*http.Response, error) {
-	via := c.pooled
-	if o.Once {
-		via = c.fresh
-	}
-	t := new(trip)
 	began := time.Now()
-	resp, err := t.send(ctx, via, o)
+	resp, t, err := c.trip(ctx, o, o.Once)
+	o.Reached = t.reached
 	if err != nil && ctx.Err() == nil && t.stale(err) && time.Since(began) < staleWithin && (o.Again == nil || o.Again()) {
-		t = new(trip) // the first may still be written by its connection
-		resp, err = t.send(ctx, c.fresh, o)
+		resp, t, err = c.trip(ctx, o, true)
+		o.Reached = o.Reached || t.reached
 	}
-	o.Reached = t.connected.Load()
 	switch {
 	case err == nil:
 	case ctx.Err() != nil:
@@ -168,99 +241,4 @@ func refuseHead(resp *http.Response) *Failure {
 		return &Failure{Class: engine.ClassServer, Message: "the upstream asked to switch protocols"}
 	}
 	return nil
-}
-
-// trip is one way of a request to an upstream, as the transport reports it.
-type trip struct {
-	connected atomic.Bool // there is a connection
-	reused    atomic.Bool // the connection had served before
-	answered  atomic.Bool // a byte of the answer has come
-}
-
-func (t *trip) send(ctx context.Context, via *http.Transport, o *Outgoing) (*http.Response, error) {
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GotConn: func(info httptrace.GotConnInfo) {
-			t.reused.Store(info.Reused)
-			t.connected.Store(true)
-		},
-		GotFirstResponseByte: func() { t.answered.Store(true) },
-		// After an error the same reader may be used again, on another
-		// connection: only a success ends its use.
-		WroteRequest: func(info httptrace.WroteRequestInfo) {
-			if info.Err == nil && o.Body != nil {
-				o.Body.Written()
-			}
-		},
-	})
-	req := &http.Request{
-		Method: o.Method, URL: o.URL, Host: o.URL.Host, Header: o.Header,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-	}
-	if req.Method == "" {
-		req.Method = http.MethodPost
-	}
-	if body := o.Body; body != nil {
-		req.Body, req.ContentLength = body.Reader(), int64(body.Len())
-		req.GetBody = func() (io.ReadCloser, error) { return body.Reader(), nil }
-	}
-	return via.RoundTrip(req.WithContext(ctx))
-}
-
-// stale reports whether the upstream had closed a kept connection before the
-// request could reach it.
-func (t *trip) stale(err error) bool {
-	if !t.reused.Load() || t.answered.Load() {
-		return false
-	}
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) ||
-		errors.Is(err, net.ErrClosed) || // its reader saw the end while the request was being written
-		err.Error() == "http: server closed idle connection"
-}
-
-// failure says what went wrong before there were headers, without addresses.
-func (t *trip) failure(err error) *Failure {
-	if t.answered.Load() {
-		return &Failure{Class: engine.ClassServer, Message: "the upstream's answer is not HTTP, or its headers are too large", Err: err}
-	}
-	var dns *net.DNSError
-	var timeout net.Error
-	switch {
-	case errors.As(err, &dns):
-		return &Failure{Class: engine.ClassConnect, Message: "the upstream's host name could not be resolved", Err: err}
-	case errors.As(err, &timeout) && timeout.Timeout():
-		return &Failure{Class: engine.ClassTimeout, Message: "the upstream could not be reached in time", Err: err}
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return &Failure{Class: engine.ClassConnect, Message: "the upstream refused the connection", Err: err}
-	case isTLS(err):
-		return &Failure{Class: engine.ClassConnect, Message: "no secure connection to the upstream could be made", Err: err}
-	case t.reused.Load(), errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
-		return &Failure{Class: engine.ClassConnect, Message: "the upstream closed the connection before it answered", Err: err}
-	}
-	return &Failure{Class: engine.ClassConnect, Message: "the upstream could not be reached", Err: err}
-}
-
-func isTLS(err error) bool {
-	var (
-		verify *tls.CertificateVerificationError
-		record tls.RecordHeaderError
-		alert  tls.AlertError
-	)
-	return errors.As(err, &verify) || errors.As(err, &record) || errors.As(err, &alert)
-}
-
-// detail returns the text of an error of the network, for operators: it names
-// addresses, and nothing that could hold a secret. Of other errors it returns
-// "".
-func detail(err error) string {
-	if e, ok := errors.AsType[*net.DNSError](err); ok {
-		return e.Error()
-	}
-	if e, ok := errors.AsType[*net.OpError](err); ok {
-		return e.Error()
-	}
-	if e, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return e.Error()
-	}
-	return ""
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"gatewright/engine"
+	"gatewright/internal/provider/http1"
 )
 
 // TestPostFailures sorts out why a connection could not be made.
@@ -37,7 +38,7 @@ func TestPostFailures(t *testing.T) {
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
 			c := NewClient(ClientOptions{})
-			c.pooled.DialContext = func(context.Context, string, string) (net.Conn, error) { return nil, tc.err }
+			c.dialer = func(context.Context, string, string) (net.Conn, error) { return nil, tc.err }
 			body := NewBody(NewBuffer())
 			_, err := c.Post(t.Context(), &url.URL{Scheme: "http", Host: "up.example", Path: "/"}, http.Header{}, body) //nolint:bodyclose // there is no answer
 			body.Release()
@@ -51,8 +52,8 @@ func TestPostFailures(t *testing.T) {
 			if got := detail(f.Err); tc.detail == "" && got != "" || !strings.Contains(got, tc.detail) {
 				t.Errorf("detail %q", got)
 			}
-			if n := body.refs.Load(); n != 1 {
-				t.Errorf("%d holds on a body that was not written, want one", n)
+			if n := body.refs.Load(); n != 0 {
+				t.Errorf("%d holds on a body that nobody will write", n)
 			}
 		})
 	}
@@ -62,17 +63,59 @@ func TestPostFailures(t *testing.T) {
 func TestPostCancelled(t *testing.T) {
 	c := NewClient(ClientOptions{})
 	ctx, cancel := context.WithCancelCause(t.Context())
-	over := make(chan struct{})
-	defer close(over) // a dial goes on for others who may want the connection
-	c.pooled.DialContext = func(context.Context, string, string) (net.Conn, error) {
+	c.dialer = func(ctx context.Context, _, _ string) (net.Conn, error) {
 		cancel(errFirstToken)
-		<-over
-		return nil, errors.New("the test is over")
+		<-ctx.Done()
+		return nil, ctx.Err()
 	}
 	body := NewBody(NewBuffer())
 	defer body.Release()
 	_, err := c.Post(ctx, &url.URL{Scheme: "http", Host: "up.example", Path: "/"}, http.Header{}, body) //nolint:bodyclose // there is no answer
 	if !errors.Is(err, errFirstToken) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestRoutes makes calls by package http1 only where nothing stands in between
+// and nothing has to be known but HTTP/1.1.
+func TestRoutes(t *testing.T) {
+	proxied := func(r *http.Request) (*url.URL, error) {
+		switch r.URL.Hostname() {
+		case "proxied.example":
+			return &url.URL{Scheme: "http", Host: "proxy.example"}, nil
+		case "unsaid.example":
+			return nil, errors.New("no proxy can be told")
+		}
+		return nil, nil //nolint:nilnil // as net/http's own
+	}
+	for _, tc := range []struct {
+		name   string
+		url    url.URL
+		direct bool
+	}{
+		{"plain", url.URL{Scheme: "http", Host: "up.example", Path: "/v1"}, true},
+		{"port", url.URL{Scheme: "http", Host: "up.example:8080"}, true},
+		{"address", url.URL{Scheme: "http", Host: "[::1]:8080"}, true},
+		{"user", url.URL{Scheme: "http", Host: "up.example", User: url.User("x")}, true},
+		{"TLS", url.URL{Scheme: "https", Host: "up.example"}, false},
+		{"no scheme", url.URL{Host: "up.example"}, false},
+		{"no host", url.URL{Scheme: "http", Path: "/v1"}, false},
+		{"opaque", url.URL{Scheme: "http", Host: "up.example", Opaque: "//up.example/v1"}, false},
+		{"zone", url.URL{Scheme: "http", Host: "[fe80::1%en0]:80"}, false},
+		{"name in other letters", url.URL{Scheme: "http", Host: "b\u00fccher.example"}, false},
+		{"proxy", url.URL{Scheme: "http", Host: "proxied.example"}, false},
+		{"proxy unknown", url.URL{Scheme: "http", Host: "unsaid.example"}, false},
+	} {
+		c := NewClient(ClientOptions{})
+		c.pooled.Proxy = proxied
+		first := c.origin(&tc.url)
+		if (first != nil) != (tc.direct && http1.Available) {
+			t.Errorf("%s: direct %t, want %t", tc.name, first != nil, tc.direct)
+		}
+		other := c.origin(&url.URL{Scheme: "http", Host: "other.example"})
+		if again := c.origin(&tc.url); again != first || first == other && first != nil {
+			t.Errorf("%s: not the same origin each time, or the same as another's", tc.name)
+		}
+		c.Close()
 	}
 }

@@ -20,6 +20,10 @@ type Failure struct { //nolint:errname // a failed call is a Failure, as it has 
 	Code, Type, Param, Message string
 	// Cooldown is the wait that a valid Retry-After asks for; 0 = none.
 	Cooldown time.Duration
+	// Unfit says that nothing was sent, since the deployment cannot serve what the
+	// request asks for, though another may: it is passed over as if admission had
+	// removed it. Class is ClassLocal then.
+	Unfit bool
 	// RetryAfter is a Retry-After that may go to the client as it came although
 	// it cools nothing; "" = none.
 	RetryAfter string
@@ -64,6 +68,47 @@ func FromFault(status int, h http.Header, f *fault.Fault, now time.Time) *Failur
 		}
 	}
 	return out
+}
+
+// CodeUnsupported is the code of a request that asks for something which none of
+// the deployments that might have served it can do.
+const CodeUnsupported = "unsupported_parameter"
+
+// Unfit is the failure of a deployment that cannot serve what the request asks
+// for in param, a field of the client's body; message says why.
+func Unfit(param, message string) *Failure {
+	return &Failure{
+		Class: engine.ClassLocal, Unfit: true, Status: http.StatusBadRequest,
+		Code: CodeUnsupported, Type: invalidRequest, Param: param, Message: message,
+	}
+}
+
+// Invalid is the failure of a request that is wrong in its own protocol, whatever
+// the upstream: param is the field of the client's body.
+func Invalid(param, message string) *Failure {
+	return &Failure{
+		Class: engine.ClassClient, Status: http.StatusBadRequest,
+		Code: "invalid_value", Type: invalidRequest, Param: param, Message: message,
+	}
+}
+
+// invalidRequest is the type of an error that is the caller's, in all protocols.
+const invalidRequest = "invalid_request_error"
+
+// Hint adds the wait that the body of an error asks for, where its headers named
+// none: a rate limit then has a time, as with a Retry-After. 0 is no wait.
+func (f *Failure) Hint(wait time.Duration) {
+	if wait <= 0 || f.Cooldown > 0 {
+		return
+	}
+	switch f.Class { //nolint:exhaustive // only these two cool a deployment down
+	case engine.ClassRateLimit:
+		f.Class = engine.ClassRateLimitTimed
+	case engine.ClassQuota:
+	default:
+		return
+	}
+	f.Cooldown = min(wait, maxRetryAfter)
 }
 
 // classOf maps the kind of a fault.
@@ -131,7 +176,7 @@ func (f *Failure) upstreamError(earliest time.Duration) *engine.UpstreamError {
 		e.Status, e.Code = http.StatusBadGateway, engine.CodeUpstreamModelNotFound
 		e.Message = "the upstream does not know the model or the endpoint"
 	case engine.ClassContext:
-		e.Status, e.Code, e.Type = http.StatusBadRequest, engine.CodeContextLengthExceeded, "invalid_request_error"
+		e.Status, e.Code, e.Type = http.StatusBadRequest, engine.CodeContextLengthExceeded, invalidRequest
 		e.Param = f.Param
 	case engine.ClassContent:
 		f.ownWords(e, within(f.Status, http.StatusBadRequest), "content_filter")
@@ -139,7 +184,12 @@ func (f *Failure) upstreamError(earliest time.Duration) *engine.UpstreamError {
 		f.ownWords(e, within(f.Status, http.StatusBadRequest), "")
 	case engine.ClassTruncated:
 		e.Status, e.Code, e.Committed = http.StatusBadGateway, engine.CodeUpstreamTruncated, true
-	case engine.ClassServer, engine.ClassNone, engine.ClassLocal, engine.ClassCancelled:
+	case engine.ClassLocal:
+		e.Status, e.Code, e.Type, e.Param = http.StatusBadGateway, engine.CodeUpstreamError, f.Type, f.Param
+		if f.Unfit {
+			e.Status, e.Code = f.Status, f.Code
+		}
+	case engine.ClassServer, engine.ClassNone, engine.ClassCancelled:
 		e.Status, e.Code = http.StatusBadGateway, engine.CodeUpstreamError
 		if f.Status >= http.StatusInternalServerError {
 			f.ownWords(e, f.Status, engine.CodeUpstreamError)

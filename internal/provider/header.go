@@ -2,7 +2,6 @@ package provider
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 )
 
@@ -12,26 +11,6 @@ const (
 	maxPassedLen = 512 // bytes of a value
 	maxRequestID = 128 // bytes
 )
-
-// passedUp are the client's headers that an upstream may see. What identifies
-// the client or pays for it is not among them, and neither is Idempotency-Key:
-// it would make an upstream answer a repeated call with the failure of the
-// first one.
-var passedUp = [...]string{"Openai-Beta", "Traceparent", "Tracestate"}
-
-// MayPassUp reports whether a client's header, by its canonical name, may go
-// upstream.
-func MayPassUp(name string) bool { return slices.Contains(passedUp[:], name) }
-
-// HasPassUp reports whether any of the client's headers may go upstream.
-func HasPassUp(client http.Header) bool {
-	for _, key := range passedUp {
-		if len(client[key]) > 0 {
-			return true
-		}
-	}
-	return false
-}
 
 // passedDown are the beginnings of the names of upstream headers that a client
 // may see.
@@ -77,7 +56,7 @@ func RequestID(upstream http.Header) string {
 			continue
 		}
 		if strings.IndexFunc(id, func(r rune) bool { return r <= ' ' || r > '~' }) < 0 {
-			return id
+			return strings.Clone(id) // it outlives the answer, whose head is one text
 		}
 	}
 	return ""
