@@ -34,6 +34,9 @@ type Runtime struct {
 	modules map[*Module]struct{}
 }
 
+// starting is held while an engine is made: making two at once races inside it.
+var starting sync.Mutex
+
 // NewRuntime makes a runtime. The error is about the cache's folder, or about a
 // processor that the engine has no compiler for.
 func NewRuntime(c Config) (r *Runtime, err error) {
@@ -58,6 +61,8 @@ func NewRuntime(c Config) (r *Runtime, err error) {
 	} else if r.cache, err = wazero.NewCompilationCacheWithDir(c.CacheDir); err != nil {
 		return nil, fmt.Errorf("make the cache of compiled policies: %w", err)
 	}
+	starting.Lock()
+	defer starting.Unlock()
 	r.validator = wazero.NewRuntimeWithConfig(context.Background(), restrict(wazero.NewRuntimeConfigInterpreter()))
 	r.engine, err = newEngine(r.cache)
 	if err != nil {

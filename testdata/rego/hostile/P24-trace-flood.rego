@@ -1,0 +1,8 @@
+package gatewright.admission
+
+deny contains {"code": "x"} if {
+	some c in input.candidates
+	trace(c.id)
+}
+
+# want: refused 5 trace

@@ -1,0 +1,5 @@
+package gatewright.admission
+
+decision := {"refuse": {"code": "x"}} if input.request.hour > 20
+
+# want: refused 3 no value in some cases

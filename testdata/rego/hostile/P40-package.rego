@@ -1,0 +1,5 @@
+package gatewright.decision
+
+deny contains {"code": "x"} if input.request.hour > 20
+
+# want: refused 1 no package gatewright.decision

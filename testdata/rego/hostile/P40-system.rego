@@ -1,0 +1,5 @@
+package system.authz
+
+allow := true
+
+# want: refused 1 taken

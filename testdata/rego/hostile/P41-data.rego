@@ -1,0 +1,5 @@
+package params
+
+limit := 1000000
+
+# want: refused 1 taken
