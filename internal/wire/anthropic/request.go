@@ -54,6 +54,7 @@ type Request struct {
 	own     [2]scan.Member
 	owns    int
 	foreign []scan.Edit // that take out what another maker's model thought
+	budget  span        // thinking, if it has a budget and the messages, without that, want none
 }
 
 // native notes that the request needs an upstream of this protocol.
@@ -78,16 +79,20 @@ type Rewrite struct {
 // it, to dst with the changes of w made and returns the longer slice. The
 // fields that are meant for a gateway (disable_fallbacks, litellm_session_id)
 // and thinking blocks with a [Foreign] signature are taken out, for the service
-// refuses what it does not know; every other byte is the client's. It may be
+// refuses what it does not know; so is a budget for thinking when the turn that the
+// model is to go on from lost its thought that way. Every other byte is the client's. It may be
 // called many times and from several goroutines.
 func (r *Request) Rewrite(dst, body []byte, w Rewrite) []byte {
-	var room [3]scan.Edit
+	var room [4]scan.Edit
 	edits := room[:0]
 	if w.Model != "" && w.Model != r.Model {
 		edits = append(edits, scan.Edit{Start: r.model.start, End: r.model.end, Text: scan.AppendString(nil, w.Model)})
 	}
 	edits = scan.Remove(edits, body, r.own[:r.owns]...)
 	edits = append(edits, r.foreign...)
+	if r.budget.there() {
+		edits = append(edits, scan.Edit{Start: r.budget.start, End: r.budget.end, Text: noThinking})
+	}
 	slices.SortStableFunc(edits, byStart)
 	return scan.Splice(dst, body, edits)
 }

@@ -142,6 +142,8 @@ func integer(raw []byte) (n int64, whole bool) {
 
 // thinking takes thinking, which wants a model that can unless it is disabled.
 func (s *requestScan) thinking() {
+	s.Kind()
+	start, budget := s.Pos(), false
 	if !s.EnterObject() {
 		return
 	}
@@ -149,7 +151,11 @@ func (s *requestScan) thinking() {
 		if string(s.Key()) == "type" {
 			raw, _, ok := s.Text()
 			s.r.Reasoning = ok && string(raw) != "disabled"
+			budget = string(raw) == "enabled"
 		}
+	}
+	if budget {
+		s.r.budget = span{start, s.Pos()}
 	}
 }
 

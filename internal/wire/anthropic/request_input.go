@@ -43,6 +43,7 @@ func (s *requestScan) messages() error {
 // adds to the opening is taken back if it turns out to be no user's.
 func (s *requestScan) message() {
 	s.EnterObject()
+	s.history.begin()
 	o := &s.r.opening
 	where, user := placeFirst, false
 	if o.done {
@@ -53,10 +54,12 @@ func (s *requestScan) message() {
 		case "role":
 			raw, _, _ := s.Text()
 			user = string(raw) == "user"
+			s.history.role = string(raw)
 		case "content":
 			s.content(where)
 		}
 	}
+	s.history.end()
 	if where != placeFirst {
 		return
 	}
@@ -75,6 +78,8 @@ func (s *requestScan) content(where place) {
 	if !s.EnterArray() {
 		return // null, or the upstream's to judge
 	}
+	inside := s.inside
+	s.inside = true
 	var m removal
 	open := s.Pos()
 	for i := 0; s.Element(); i++ {
@@ -89,7 +94,11 @@ func (s *requestScan) content(where place) {
 			s.Skip()
 		}
 		m.note(s.r, i, start, s.Pos(), foreign)
+		if !inside && kind == scan.KindObject {
+			s.history.block(s.kind, foreign)
+		}
 	}
+	s.inside = inside
 	m.close(s.r, open)
 }
 
@@ -118,10 +127,12 @@ func (s *requestScan) block(where place) (foreign bool) {
 	s.EnterObject()
 	var source span
 	var document, file bool
+	var typ string
 	for s.Member() {
 		switch string(s.Key()) {
 		case "type":
 			raw, _, _ := s.Text()
+			typ = blockType(raw)
 			s.r.Vision = s.r.Vision || string(raw) == "image"
 			document = string(raw) == "document"
 		case "text", "thinking", "title", "context":
@@ -145,6 +156,7 @@ func (s *requestScan) block(where place) (foreign bool) {
 			source.end = s.Pos()
 		}
 	}
+	s.kind = typ
 	s.r.Files = s.r.Files || document && file
 	if where == placeFirst {
 		s.r.opening.first.add(source)

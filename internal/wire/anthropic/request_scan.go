@@ -16,6 +16,10 @@ type requestScan struct {
 	seen  uint32 // fields, by their numbers
 	limit bool   // max_tokens is there
 	input bool   // messages is there
+
+	history history
+	inside  bool   // in a block of a message
+	kind    string // of the block that was taken last
 }
 
 // ScanRequest reads what routing needs of a request in one pass. The body stays
@@ -41,6 +45,9 @@ func ScanRequest(e Endpoint, body []byte, maxDepth int) (*Request, error) {
 		return nil, missing("messages", "it is what the model answers to")
 	case !s.limit && e == Messages:
 		return nil, missing("max_tokens", "say how many tokens the answer may have")
+	}
+	if !s.history.bare {
+		s.r.budget = span{}
 	}
 	return s.r, nil
 }

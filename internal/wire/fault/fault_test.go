@@ -154,6 +154,7 @@ func TestParseKinds(t *testing.T) {
 		{"403 out of quota by code", 403, `{"error":{"message":"no","code":"insufficient_quota"}}`, fault.Quota, 0},
 		{"403 out of quota by words", 403, `{"error":{"message":"The free quota of this model is exhausted."}}`, fault.Quota, 0},
 		{"403 rate by words", 403, `{"error":{"message":"Quota exceeded for metric: requests per minute"}}`, fault.RateLimit, 0},
+		{"400 without billing", 400, `{"error":{"code":400,"status":"FAILED_PRECONDITION","message":"Gemini API free tier is not available in your country. Please enable billing on your project."}}`, fault.Quota, 0},
 		{"400 out of credit", 400, `{"error":{"message":"Your credit balance is too low to access the API"}}`, fault.Quota, 0},
 		{"400 in arrears", 400, `{"code":"Arrearage","message":"Access denied"}`, fault.Quota, 0},
 		{"402 without a body", 402, ``, fault.Quota, 0},

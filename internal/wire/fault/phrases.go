@@ -100,6 +100,7 @@ var moneyPhrases = []string{
 	"spending limit",
 	"spend limit",
 	"check your billing details",
+	"enable billing", // Google, where its free tier is not to be had
 	"payment required",
 	"account is in good standing", // DashScope: an account in arrears
 }

@@ -24,6 +24,8 @@ type Answer struct {
 	open  int // offset behind the brace that opens the body
 	model []span
 	edits []scan.Edit // that mend it, in any order
+
+	numbers, encoded bool // there are embeddings as numbers, as base64
 }
 
 // answerScan is one walk over an answer.
@@ -166,6 +168,8 @@ func (s *answerScan) embedding() {
 	there := false
 	for s.Member() {
 		if string(s.Key()) == "embedding" {
+			s.a.numbers = s.a.numbers || s.Kind() == scan.KindArray
+			s.a.encoded = s.a.encoded || s.Kind() == scan.KindString
 			there = filled(&s.Cursor)
 		}
 	}

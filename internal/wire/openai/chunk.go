@@ -10,6 +10,9 @@ type chunkScan struct {
 	edits []scan.Edit
 	info  ChunkInfo
 
+	open    int  // offset behind the brace
+	named   bool // there is a model
+	members int  // passed so far
 	usage   Usage
 	unused  bool // a usage that is null was taken out
 	payload bool // the chunk tells something beside choices and usage
@@ -19,22 +22,28 @@ type chunkScan struct {
 
 // top walks over the members of a chunk.
 func (c *chunkScan) top() {
-	if !c.EnterObject() {
+	switch {
+	case c.resume():
+		c.choiceList()
+		c.members++
+	case c.EnterObject():
+		c.open = c.Pos()
+	default:
 		c.notObject()
 		return
 	}
-	open, named, members := c.Pos(), false, 0
 	var groq Usage
-	for ; c.Member(); members++ {
+	for ; c.Member(); c.members++ {
 		switch string(c.Key()) {
 		case "choices":
+			c.remember(groq.Known)
 			c.choiceList()
 		case "model":
 			start, end := c.Skip()
 			c.edits = append(c.edits, scan.Edit{Start: start, End: end, Text: c.s.model})
-			named = true
+			c.named = true
 		case "usage":
-			c.usageMember(members)
+			c.usageMember(c.members)
 		case "x_groq":
 			groq = usageInside(&c.Cursor)
 		case "id":
@@ -53,10 +62,10 @@ func (c *chunkScan) top() {
 		}
 	}
 	if c.unused {
-		members--
+		c.members--
 	}
-	if !named && members > 0 {
-		c.edits = append(c.edits, scan.Edit{Start: open, End: open, Text: c.s.member})
+	if !c.named && c.members > 0 {
+		c.edits = append(c.edits, scan.Edit{Start: c.open, End: c.open, Text: c.s.member})
 	}
 	if !c.usage.Known {
 		c.usage = groq
@@ -113,21 +122,25 @@ func (c *chunkScan) choiceList() {
 // choicePiece is what a chunk holds for one choice, not yet taken.
 type choicePiece struct {
 	index            int
+	open             int // offset behind its brace
 	finish, filtered bool
 	text             said
 	delta, message   span
+	noDelta          span // the value of a delta that is no object
 	messageKey       int
 }
 
 // choice reads one choice. What it means is decided once the whole chunk is
 // known to be good: see [chunkScan.take].
 func (c *chunkScan) choice() {
-	var p choicePiece
+	p := choicePiece{open: c.Pos()}
 	for c.Member() {
 		switch string(c.Key()) {
 		case "index":
 			if c.Kind() == scan.KindNumber {
-				if n, whole := integer(c.Raw()); whole {
+				if raw := c.Raw(); len(raw) == 1 { // nearly always
+					p.index = int(raw[0] - '0')
+				} else if n, whole := integer(raw); whole {
 					p.index = int(n)
 				}
 			}
@@ -136,9 +149,7 @@ func (c *chunkScan) choice() {
 			p.finish, p.filtered = len(raw) > 0, string(raw) == finishFilter
 			c.fault = c.fault || string(raw) == finishError
 		case "delta":
-			if c.s.e == Chat && c.Kind() == scan.KindObject {
-				p.delta.start, p.delta.end = c.Skip()
-			}
+			c.delta(&p)
 		case "message":
 			if p.messageKey = c.KeyStart(); c.s.e == Chat && c.Kind() == scan.KindObject {
 				p.message.start, p.message.end = c.Skip()
@@ -154,10 +165,22 @@ func (c *chunkScan) choice() {
 	c.s.pieces = append(c.s.pieces, p)
 }
 
+// delta takes what should be a delta.
+func (c *chunkScan) delta(p *choicePiece) {
+	if c.s.e != Chat {
+		return
+	}
+	into := &p.delta
+	if c.Kind() != scan.KindObject {
+		into = &p.noDelta
+	}
+	into.start, into.end = c.Skip()
+}
+
 // take brings the state of the stream up to date with a piece and collects the
 // edits that mend it. A whole message where a delta should be becomes one.
 func (c *chunkScan) take(p *choicePiece) {
-	what := p.text
+	what, state := p.text, c.s.choice(p.index)
 	if key := (span{p.messageKey, p.messageKey + len(`"message"`)}); !p.delta.there() && p.message.there() &&
 		string(c.body[key.start:key.end]) == `"message"` {
 		p.delta = p.message
@@ -169,22 +192,40 @@ func (c *chunkScan) take(p *choicePiece) {
 			Cursor: &c.s.sub, body: c.body, edits: c.edits,
 			choice: p.index, table: &c.s.calls, ending: p.finish,
 		}
+		if c.s.thinks && state != nil {
+			c.s.texts = textPlaces{}
+			m.think, m.text = state.thinking(), &c.s.texts
+		}
 		if m.walk() && p.finish {
 			c.completeCalls(&m)
 		}
 		what, c.edits = m.said, m.edits
+	} else if p.finish && state != nil && state.think.holds() {
+		what |= saidText
+		c.edits = append(c.edits, heldDelta(p, state.think))
 	}
 	c.info.Content = c.info.Content || what != 0 || p.finish
 	c.info.Finish = c.info.Finish || p.finish
 	c.info.Refusal = c.info.Refusal || what&saidRefusal != 0 || p.filtered
 	c.s.said |= what
-	if state := c.s.choice(p.index); state != nil {
+	if state != nil {
 		state.said |= what
 		state.finished = state.finished || p.finish
 	}
 }
 
 var deltaKey = []byte(`"delta"`)
+
+// heldDelta gives a choice that ends without a delta one with the text that was
+// held back.
+func heldDelta(p *choicePiece, t *thinking) scan.Edit {
+	delta := append(t.appendHeld([]byte{'{'}, false), '}')
+	if p.noDelta.there() {
+		return scan.Edit{Start: p.noDelta.start, End: p.noDelta.end, Text: delta}
+	}
+	text := append([]byte(`"delta":`), delta...)
+	return scan.Edit{Start: p.open, End: p.open, Text: append(text, ',')}
+}
 
 // completeCalls gives empty arguments to the calls of a choice that ends and
 // got none.
@@ -196,7 +237,10 @@ func (c *chunkScan) completeCalls(m *messageScan) {
 	if list == nil {
 		return
 	}
-	if !m.bare {
+	switch {
+	case m.inserted:
+		list = append([]byte{','}, list...)
+	case !m.bare:
 		list = append(list, ',')
 	}
 	m.edits = append(m.edits, scan.Edit{Start: m.open, End: m.open, Text: list})

@@ -8,7 +8,10 @@
 // which bytes are the client's and leaves the others as they are, so that
 // fields nobody here knows keep working. Where a service departs from the
 // protocol in a way that clients stumble over, the departure is mended on the
-// way (message.go, calls.go).
+// way (message.go, calls.go). What only some services want is done where the
+// caller says so, and costs nothing elsewhere: a [Rewrite] can give requests
+// other fields (rewrite.go), thoughts between tags are told apart from what an
+// answer says (think.go), and embeddings change their encoding (embedding.go).
 //
 // Images, audio, moderations and rerank, the byte routes, are read even less:
 // [ScanRaw] finds the model in JSON or in a form, [CheckRaw] looks for an error

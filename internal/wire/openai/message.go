@@ -27,11 +27,15 @@ type messageScan struct {
 	choice int        // index of the choice
 	table  *callTable // of the stream, nil for a whole answer
 	ending bool       // the choice ends with this chunk
+	think  *thinking  // splits the text, nil if it stays as it is
+	text   *textPlaces
 
 	said  said
 	open  int  // offset behind the brace
 	bare  bool // there are no members
 	calls bool // there is a list of tool calls, empty or not
+
+	inserted bool // something was inserted at open that no comma follows
 }
 
 // walk takes the message that is due and reports false if it is no object.
@@ -42,6 +46,9 @@ func (m *messageScan) walk() bool {
 	m.open, m.bare = m.Pos(), true
 	for m.Member() {
 		m.bare = false
+		if m.think != nil && m.takeText() {
+			continue
+		}
 		switch string(m.Key()) {
 		case "content":
 			m.content()
@@ -56,6 +63,9 @@ func (m *messageScan) walk() bool {
 		case "audio", "images":
 			m.note(saidMedia)
 		}
+	}
+	if m.think != nil {
+		m.splitText()
 	}
 	return true
 }

@@ -1,11 +1,6 @@
 package openai
 
-import (
-	"cmp"
-	"slices"
-
-	"gatewright/internal/wire/scan"
-)
+import "gatewright/internal/wire/scan"
 
 // Limits of the values that are checked here; the rest is the upstream's to
 // judge.
@@ -59,6 +54,10 @@ type Request struct {
 	// User is user, else safety_identifier: a person, not a session.
 	User string
 
+	// EncodingFormat is the encoding_format of an embeddings request, empty if
+	// the client names none, which means "float".
+	EncodingFormat string
+
 	body    []byte
 	opening opening
 
@@ -71,70 +70,16 @@ type Request struct {
 	usage         span        // stream_options.include_usage, if present
 	own           [2]scan.Member
 	owns          int
+
+	input        span        // messages, prompt or input
+	maxTokens    scan.Member // zero = absent, as in the next two
+	maxNewTokens scan.Member // max_completion_tokens
+	encoding     scan.Member // encoding_format
+	instructed   bool        // a message is the system's or the developer's
+	echoes       bool        // a message or a call holds what models think
 }
 
 // span is a place in a body; an empty one is none.
 type span struct{ start, end int }
 
 func (s span) there() bool { return s.end > s.start }
-
-// Rewrite is what a request needs to go to one upstream.
-type Rewrite struct {
-	// Model replaces the model; empty leaves it.
-	Model string
-	// AddStreamUsage sets stream_options.include_usage, beside whatever else
-	// stream_options holds.
-	AddStreamUsage bool
-	// DropStreamOptions takes stream_options out, for upstreams that refuse it.
-	DropStreamOptions bool
-}
-
-// Rewrite appends body, which must be the text that was scanned or a copy of
-// it, to dst with the changes of w made and returns the longer slice. The
-// fields that are meant for a gateway (disable_fallbacks, litellm_session_id)
-// are taken out; every other byte is the client's. It may be called many times
-// and from several goroutines.
-func (r *Request) Rewrite(dst, body []byte, w Rewrite) []byte {
-	var room [6]scan.Edit
-	edits := room[:0]
-	if w.Model != "" && w.Model != r.Model {
-		edits = append(edits, scan.Edit{Start: r.model.start, End: r.model.end, Text: scan.AppendString(nil, w.Model)})
-	}
-	if w.AddStreamUsage && !r.IncludeUsage {
-		edits = append(edits, r.addUsage())
-	}
-	var gone [len(r.own) + 1]scan.Member
-	members := append(gone[:0], r.own[:r.owns]...)
-	if w.DropStreamOptions && r.optionsMember.End > 0 {
-		members = append(members, r.optionsMember)
-		slices.SortFunc(members, func(a, b scan.Member) int { return a.Index - b.Index })
-	}
-	edits = scan.Remove(edits, body, members...)
-	slices.SortStableFunc(edits, byStart)
-	return scan.Splice(dst, body, edits)
-}
-
-// byStart orders edits; an insertion goes before a removal at the same place.
-func byStart(a, b scan.Edit) int { return cmp.Or(a.Start-b.Start, a.End-b.End) }
-
-var (
-	usageTrue    = []byte("true")
-	usageMember  = []byte(`"include_usage":true`)
-	usageFirst   = []byte(`"include_usage":true,`)
-	usageObject  = []byte(`{"include_usage":true}`)
-	usageOptions = []byte(`"stream_options":{"include_usage":true},`)
-)
-
-func (r *Request) addUsage() scan.Edit {
-	switch {
-	case r.usage.there():
-		return scan.Edit{Start: r.usage.start, End: r.usage.end, Text: usageTrue}
-	case r.optionsOpen > 0 && r.optionsBare:
-		return scan.Edit{Start: r.optionsOpen, End: r.optionsOpen, Text: usageMember}
-	case r.optionsOpen > 0:
-		return scan.Edit{Start: r.optionsOpen, End: r.optionsOpen, Text: usageFirst}
-	case r.options.there():
-		return scan.Edit{Start: r.options.start, End: r.options.end, Text: usageObject}
-	}
-	return scan.Edit{Start: r.open, End: r.open, Text: usageOptions}
-}

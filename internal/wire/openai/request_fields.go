@@ -22,16 +22,35 @@ func (s *requestScan) field(f, index int) (err error) {
 	default:
 		err = s.control(f)
 	}
+	if into := r.place(f); into != nil {
+		*into = scan.Member{Index: index, KeyStart: s.KeyStart(), Start: start, End: s.Pos()}
+	}
 	switch f {
 	case fieldModel:
 		r.model = span{start, s.Pos()}
-	case fieldStreamOptions:
-		r.optionsMember = scan.Member{Index: index, KeyStart: s.KeyStart(), Start: start, End: s.Pos()}
-	case fieldDisableFallbacks, fieldLitellmSessionID:
-		r.own[r.owns] = scan.Member{Index: index, KeyStart: s.KeyStart(), Start: start, End: s.Pos()}
-		r.owns++
+	case fieldInput:
+		r.input = span{start, s.Pos()}
 	}
 	return err
+}
+
+// place returns where the place of a field is remembered whose member may have
+// to go, nil for the others.
+func (r *Request) place(f int) *scan.Member {
+	switch f {
+	case fieldStreamOptions:
+		return &r.optionsMember
+	case fieldMaxTokens:
+		return &r.maxTokens
+	case fieldMaxCompletionTokens:
+		return &r.maxNewTokens
+	case fieldEncodingFormat:
+		return &r.encoding
+	case fieldDisableFallbacks, fieldLitellmSessionID:
+		r.owns++
+		return &r.own[r.owns-1]
+	}
+	return nil
 }
 
 // control takes the fields that say what is asked for.
@@ -64,6 +83,8 @@ func (s *requestScan) control(f int) (err error) {
 		r.Reasoning = effort != "" && effort != "none"
 	case fieldModalities:
 		s.modalities()
+	case fieldEncodingFormat:
+		err = s.text("encoding_format", &r.EncodingFormat)
 	}
 	return err
 }

@@ -95,15 +95,26 @@ func (s *requestScan) message() {
 			s.calls()
 		case "function_call":
 			s.call()
-		case "refusal", "reasoning_content", "reasoning":
+		case "refusal":
 			s.count()
+		case "reasoning_content", "reasoning":
+			s.r.echoes = true
+			s.count()
+		case "reasoning_details", "thinking_blocks", "extra_content":
+			s.r.echoes = true
 		}
 	}
+	s.r.instructed = s.r.instructed || role == partSystem
 	s.r.opening.settle(mark, role)
 }
 
 func (s *requestScan) role() part {
 	raw, _, _ := s.Text()
+	return roleOf(raw)
+}
+
+// roleOf returns the role that a text names.
+func roleOf(raw []byte) part {
 	switch string(raw) {
 	case "system", "developer":
 		return partSystem
@@ -194,8 +205,11 @@ func (s *requestScan) calls() {
 			continue
 		}
 		for s.Member() {
-			if key := s.Key(); string(key) == "function" || string(key) == "custom" {
+			switch string(s.Key()) {
+			case "function", "custom":
 				s.call()
+			case "extra_content":
+				s.r.echoes = true
 			}
 		}
 	}

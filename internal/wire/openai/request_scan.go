@@ -138,6 +138,7 @@ const (
 	fieldResponseFormat
 	fieldReasoningEffort
 	fieldModalities
+	fieldEncodingFormat
 
 	// From here on they say who asks, not what for.
 	fieldDisableFallbacks
@@ -172,6 +173,9 @@ func fieldOf(e Endpoint, key []byte) int {
 		return fieldInput
 	}
 	if e == Embeddings {
+		if string(key) == "encoding_format" {
+			return fieldEncodingFormat
+		}
 		return fieldNone
 	}
 	switch string(key) {

@@ -37,6 +37,7 @@ type Stream struct {
 	model     []byte // the public name as JSON
 	member    []byte // `"model":…,`
 	wantUsage bool
+	thinks    bool // texts may begin with thoughts between tags
 
 	usage   Usage
 	done    bool
@@ -44,10 +45,13 @@ type Stream struct {
 	choices []choiceState
 	calls   callTable
 
+	head head // of the chunks so far
+
 	// Of the chunk at hand.
 	edits  []scan.Edit
 	pieces []choicePiece
 	sub    scan.Cursor // in one of its deltas
+	texts  textPlaces  // of it
 
 	// For the chunk that ends what the upstream left open.
 	id, created []byte // raw JSON
@@ -58,6 +62,15 @@ type choiceState struct {
 	index    int
 	finished bool
 	said     said
+	think    *thinking // nil until the text has begun, and where none is split
+}
+
+// thinking returns what splits the text of the choice.
+func (c *choiceState) thinking() *thinking {
+	if c.think == nil {
+		c.think = &thinking{}
+	}
+	return c.think
 }
 
 // maxRaw bounds the id and the created of a chunk that are remembered.
@@ -85,7 +98,7 @@ func (s *Stream) Usage() Usage { return s.usage }
 // [Stream.AppendFinish].
 func (s *Stream) Finished() bool {
 	for i := range s.choices {
-		if c := &s.choices[i]; !c.finished && (!s.done || c.said == 0) {
+		if c := &s.choices[i]; !c.finished && (!s.done || c.said == 0 && !c.think.holds()) {
 			return false
 		}
 	}
@@ -145,7 +158,8 @@ func (s *Stream) appendEnd(dst []byte, c *choiceState) []byte {
 		return append(dst, `,"text":"","finish_reason":"stop"}`...)
 	}
 	dst = append(dst, `,"delta":{`...)
-	dst = append(dst, s.calls.withoutArguments(c.index)...)
+	calls := s.calls.withoutArguments(c.index)
+	dst = c.think.appendHeld(append(dst, calls...), len(calls) > 0)
 	if c.said&saidCall != 0 {
 		return append(dst, `},"finish_reason":"tool_calls"}`...)
 	}
@@ -190,6 +204,8 @@ func (s *Stream) Chunk(dst, data []byte) (out []byte, info ChunkInfo, err error)
 	}
 	s.edits = c.edits
 	c.info.Refusal = c.info.Refusal && s.said&saidContent == 0
-	slices.SortStableFunc(c.edits, byStart)
+	if len(c.edits) > 1 {
+		slices.SortStableFunc(c.edits, byStart)
+	}
 	return scan.Splice(dst, data, c.edits), c.info, nil
 }

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 
 	"gatewright/internal/wire/scan"
@@ -23,6 +26,54 @@ func chatBody(size int) []byte {
 	b.WriteString(`],"temperature":0.5,"max_tokens":512}`)
 	return b.Bytes()
 }
+
+// BenchmarkString skips what fills real bodies: the files of a coding agent,
+// such files quoted once more inside a tool call, prose, another script as
+// encoders write it that keep to ASCII.
+func BenchmarkString(b *testing.B) {
+	code := encoded(source(b))
+	script := bytes.Repeat([]byte(`\u4f60\u597d\uff0c\u8fd9\u91cc\u662f\u4e2d\u6587\u3002 `), 2000)
+	for _, c := range []struct {
+		name string
+		body []byte
+	}{
+		{"code", code},
+		{"quoted", encoded(code)},
+		{"prose", encoded(bytes.Repeat([]byte("It isn't far: take the second door on the left, then ask for \"Anna\", who knows the way.\n"), 500))},
+		{"script", slices.Concat([]byte(`"`), script, []byte(`"`))},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.SetBytes(int64(len(c.body)))
+			for b.Loop() {
+				cursor := scan.NewCursor(c.body, 0)
+				if err := cursor.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// source returns the text of this package's files.
+func source(b *testing.B) []byte {
+	b.Helper()
+	names, err := filepath.Glob("*.go")
+	if err != nil {
+		b.Fatal(err)
+	}
+	var all []byte
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			b.Fatal(err)
+		}
+		all = append(all, text...)
+	}
+	return all
+}
+
+// encoded returns text as a JSON string.
+func encoded(text []byte) []byte { return scan.AppendString(nil, string(text)) }
 
 func BenchmarkObjectPlain(b *testing.B) {
 	body := bytes.ReplaceAll(bytes.ReplaceAll(chatBody(100<<10), []byte(`\n`), nil), []byte(`\"`), nil)

@@ -82,6 +82,14 @@ func (c *Cursor) Sub(start, end int) Cursor {
 	return Cursor{data: c.data[:end], pos: start, max: c.max, due: true}
 }
 
+// On returns the cursor as if it had walked over data to where it is. The bytes of
+// data up to [Cursor.Pos] must be those that it has walked over.
+func (c *Cursor) On(data []byte) Cursor {
+	on := *c
+	on.data, on.key, on.scratch = data, nil, nil
+	return on
+}
+
 // Err returns the first error: *SyntaxError, *DepthError or nil.
 func (c *Cursor) Err() error { return c.err }
 

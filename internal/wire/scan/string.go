@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"bytes"
 	"errors"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -49,6 +50,9 @@ func Text(raw []byte, decoded int) (string, error) {
 }
 
 func halfPair(raw []byte) bool {
+	if !bytes.Contains(raw, []byte(`\ud`)) && !bytes.Contains(raw, []byte(`\uD`)) {
+		return false // no surrogate, which most texts have none of
+	}
 	for i := 0; i < len(raw); {
 		if raw[i] != '\\' {
 			i++
@@ -72,10 +76,11 @@ func halfPair(raw []byte) bool {
 // bytes that are not UTF-8 are copied.
 func AppendText(dst, raw []byte) []byte {
 	for i := 0; i < len(raw); {
-		if raw[i] != '\\' {
-			dst = append(dst, raw[i])
-			i++
-			continue
+		if run := bytes.IndexByte(raw[i:], '\\'); run < 0 {
+			return append(dst, raw[i:]...)
+		} else if run > 0 {
+			dst = append(dst, raw[i:i+run]...)
+			i += run
 		}
 		switch b := raw[i+1]; b {
 		case 'u':
@@ -147,9 +152,16 @@ const hexDigits = "0123456789abcdef"
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	for i := 0; i < len(s); {
-		b := s[i]
-		if b < utf8.RuneSelf {
-			dst = appendByte(dst, b)
+		run := i
+		for run < len(s) && bare[s[run]] {
+			run++
+		}
+		dst = append(dst, s[i:run]...)
+		if i = run; i == len(s) {
+			break
+		}
+		if b := s[i]; b < utf8.RuneSelf {
+			dst = appendEscaped(dst, b)
 			i++
 			continue
 		}
@@ -168,18 +180,25 @@ func AppendString(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-func appendByte(dst []byte, b byte) []byte {
-	switch {
-	case b == '"' || b == '\\':
-		return append(dst, '\\', b)
-	case b == '\n':
-		return append(dst, '\\', 'n')
-	case b == '\t':
-		return append(dst, '\\', 't')
-	case b == '\r':
-		return append(dst, '\\', 'r')
-	case b < ' ' || b == '<' || b == '>' || b == '&' || b == 0x7f:
-		return append(dst, '\\', 'u', '0', '0', hexDigits[b>>4], hexDigits[b&0xf])
+// bare are the bytes that stand in a JSON string as they are, of ASCII.
+var bare = func() (is [256]bool) {
+	for b := ' '; b < 0x7f; b++ {
+		is[b] = b != '"' && b != '\\' && b != '<' && b != '>' && b != '&'
 	}
-	return append(dst, b)
+	return is
+}()
+
+// appendEscaped appends a byte that is not bare.
+func appendEscaped(dst []byte, b byte) []byte {
+	switch b {
+	case '"', '\\':
+		return append(dst, '\\', b)
+	case '\n':
+		return append(dst, '\\', 'n')
+	case '\t':
+		return append(dst, '\\', 't')
+	case '\r':
+		return append(dst, '\\', 'r')
+	}
+	return append(dst, '\\', 'u', '0', '0', hexDigits[b>>4], hexDigits[b&0xf])
 }

@@ -15,6 +15,21 @@ type Answer struct {
 	Usage Usage
 }
 
+// Refused reports whether the answer holds nothing but a refusal, or the content
+// policy ended it before it said anything.
+func (a *Answer) Refused() bool {
+	refused := a.End.Finish == FinishFilter
+	for i := range a.Parts {
+		switch p := &a.Parts[i]; {
+		case p.Kind == KindRefusal:
+			refused = true
+		case p.Kind != KindText || p.Text != "":
+			return false
+		}
+	}
+	return refused
+}
+
 // Finish says why an answer ended.
 type Finish uint8
 

@@ -10,10 +10,13 @@ import (
 
 // decodeChatAnswer reads the first choice of an answer; the gateway asks for
 // one. The package of the protocol mends what services do differently.
-func decodeChatAnswer(body []byte, r *Request, _ *Upstream) (*Answer, error) {
+func decodeChatAnswer(body []byte, r *Request, up *Upstream) (*Answer, error) {
 	checked, err := openai.CheckAnswer(openai.Chat, body)
 	if err != nil {
 		return nil, chatError(err)
+	}
+	if up.ThinkTags {
+		checked.SplitThinking(body)
 	}
 	d := chatAnswer{reader: newAnswerReader(checked.AppendWithModel(nil, body, "")), r: r}
 	a := &Answer{Usage: chatUsage(checked.Usage)}

@@ -22,8 +22,12 @@ type chatDecoder struct {
 	counted  openai.Usage // of which usage was told
 }
 
-func newChatDecoder(r *Request, _ *Upstream) Decoder {
-	return &chatDecoder{r: r, stream: openai.NewStream(openai.Chat, "", true), queue: chatQueue{r: r}}
+func newChatDecoder(r *Request, up *Upstream) Decoder {
+	d := &chatDecoder{r: r, stream: openai.NewStream(openai.Chat, "", true), queue: chatQueue{r: r}}
+	if up.ThinkTags {
+		d.stream.SplitThinking()
+	}
+	return d
 }
 
 // Event implements [Decoder].

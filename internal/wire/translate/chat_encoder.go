@@ -216,6 +216,12 @@ func (e *chatEncoder) stop(dst []byte) []byte {
 		dst = e.sendDelta(w)
 	case p.Kind == KindCall && google:
 		w := e.callChunk(dst)
+		kind, input := e.callWords()
+		w.key(kind) // clients want one in every piece of a call
+		w.open('{')
+		w.key(input)
+		w.text("")
+		w.close('}')
 		w.extraContent(p.Signature)
 		dst = e.sendCall(w)
 	case p.Kind == KindText && google:

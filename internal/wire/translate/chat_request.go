@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
+
+	"gatewright/internal/wire/openai"
 )
 
 // chatRequest writes a request for an upstream that speaks chat completions.
@@ -16,7 +18,10 @@ type chatRequest struct {
 }
 
 func encodeChatRequest(r *Request, up *Upstream) ([]byte, []Loss, error) {
-	c := chatRequest{r: r, up: up}
+	if up.NoSystemRole {
+		r = withoutInstructions(r)
+	}
+	c := chatRequest{writer: writerFor(r), r: r, up: up}
 	tools, lost, err := clientTools(r)
 	if err != nil {
 		return nil, nil, err
@@ -33,7 +38,9 @@ func encodeChatRequest(r *Request, up *Upstream) ([]byte, []Loss, error) {
 	}
 	if r.Stream {
 		c.flagMember("stream", true)
-		c.rawMember("stream_options", []byte(`{"include_usage":true}`))
+		if !up.NoStreamOptions {
+			c.rawMember("stream_options", []byte(`{"include_usage":true}`))
+		}
 	}
 	c.limits()
 	c.sampling()
@@ -52,11 +59,15 @@ func (c *chatRequest) limits() {
 		c.lost.add("max_tokens", "more than the model can give; it is asked for all that it can")
 		limit = most
 	}
-	if c.up.Full {
-		c.integerMember("max_completion_tokens", limit)
-	} else {
-		c.integerMember("max_tokens", limit)
+	name := c.up.MaxTokensField
+	switch {
+	case name != "":
+	case c.up.Full:
+		name = openai.MaxCompletionTokens
+	default:
+		name = openai.MaxTokens
 	}
+	c.integerMember(name, limit)
 	stop := c.r.Stop
 	if len(stop) > chatStopLimit {
 		c.lost.add("stop", "the protocol has four stop sequences; the first four are sent")

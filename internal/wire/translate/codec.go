@@ -113,6 +113,19 @@ type Upstream struct {
 	// Adaptive says that such a model takes an effort and decides for itself how
 	// long it thinks (Messages); otherwise it is given a budget.
 	Adaptive bool
+	// NoStreamOptions says that the service refuses stream_options, and tells the
+	// usage of a stream unasked (chat: Mistral).
+	NoStreamOptions bool
+	// NoSystemRole says that the model refuses instructions that stand in a place
+	// of their own: they go to the head of what the user says first (chat, Gemini).
+	NoSystemRole bool
+	// MaxTokensField is the only name that the service knows for the output limit,
+	// openai.MaxTokens or openai.MaxCompletionTokens; empty means the former, with
+	// Full the latter (chat).
+	MaxTokensField string
+	// ThinkTags says that answers begin with what the model thought, between tags
+	// (chat).
+	ThinkTags bool
 	// KeepsReasoning says that the service wants the reasoning of earlier turns
 	// back (chat: DeepSeek, Moonshot, Z.ai, Google's chat endpoint).
 	KeepsReasoning bool

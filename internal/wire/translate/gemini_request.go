@@ -24,7 +24,10 @@ const maxGeminiStop = 5
 // encodeGeminiRequest writes the body of a generateContent request. The model
 // and whether the answer is streamed stand in its path.
 func encodeGeminiRequest(r *Request, up *Upstream) ([]byte, []Loss, error) {
-	g := geminiRequest{r: r, model: parseGeminiModel(up.Model)}
+	if up.NoSystemRole {
+		r = withoutInstructions(r)
+	}
+	g := geminiRequest{writer: writerFor(r), r: r, model: parseGeminiModel(up.Model)}
 	g.model.reasons = up.Reasons
 	tools, lost, err := clientTools(r)
 	if err != nil {
@@ -163,7 +166,7 @@ func (g *geminiRequest) config() error {
 	s := &r.Sampling
 	g.floatMember("temperature", s.Temperature)
 	g.floatMember("topP", s.TopP)
-	g.floatMember("topK", s.TopK)
+	g.integerMember("topK", wholeTopK(s.TopK, &g.lost))
 	g.integerMember("maxOutputTokens", r.MaxOutput)
 	g.textsMember("stopSequences", r.Stop)
 	if s.Seed != nil {

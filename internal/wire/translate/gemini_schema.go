@@ -36,10 +36,9 @@ type schemaMember struct {
 	values [][]byte // raw
 }
 
-// collect lists the members of a schema in order, those of its allOf among them.
-// Of a member that stands in both, the schema's own counts; properties and
-// required are joined.
-func (g *geminiSchema) collect(list []schemaMember, raw []byte, depth int) []schemaMember {
+// schemaMembers lists the members of a schema in order, those of its allOf among
+// them. Of a member that stands in several, the first value is the schema's own.
+func schemaMembers(list []schemaMember, raw []byte, depth int) []schemaMember {
 	var all [][]byte
 	c := scan.NewCursor(raw, maxDepth)
 	if !c.EnterObject() {
@@ -57,7 +56,7 @@ func (g *geminiSchema) collect(list []schemaMember, raw []byte, depth int) []sch
 	}
 	for _, part := range all {
 		if depth < maxSchemaDepth {
-			list = g.collect(list, part, depth+1)
+			list = schemaMembers(list, part, depth+1)
 		}
 	}
 	return list
@@ -65,13 +64,10 @@ func (g *geminiSchema) collect(list []schemaMember, raw []byte, depth int) []sch
 
 func addMember(list []schemaMember, key string, raw []byte) []schemaMember {
 	for i := range list {
-		if list[i].key != key {
-			continue
-		}
-		if key == "properties" || key == "required" {
+		if list[i].key == key {
 			list[i].values = append(list[i].values, raw)
+			return list
 		}
-		return list
 	}
 	return append(list, schemaMember{key, [][]byte{raw}})
 }
@@ -83,7 +79,7 @@ func (g *geminiSchema) schema(raw []byte, depth int) {
 	if depth >= maxSchemaDepth {
 		return
 	}
-	list := g.collect(nil, raw, 0)
+	list := schemaMembers(nil, raw, 0)
 	reference, nullable := false, false
 	hasType, hasProperties := false, false
 	for i := range list {
@@ -168,15 +164,7 @@ func (g *geminiSchema) member(m *schemaMember, nullable bool, depth int) {
 
 // types writes the type or types, in the spelling of JSON schemas.
 func (g *geminiSchema) types(raw []byte, nullable bool) {
-	var names []string
-	c := scan.NewCursor(raw, 1)
-	if c.EnterArray() {
-		for c.Element() {
-			names = append(names, typeName(&c))
-		}
-	} else {
-		names = append(names, typeName(&c))
-	}
+	names := schemaTypes(raw)
 	if nullable {
 		names = append(names, "null")
 	}
@@ -190,6 +178,18 @@ func (g *geminiSchema) types(raw []byte, nullable bool) {
 		g.text(name)
 	}
 	g.close(']')
+}
+
+// schemaTypes returns the type or types that a schema names.
+func schemaTypes(raw []byte) (names []string) {
+	c := scan.NewCursor(raw, 1)
+	if !c.EnterArray() {
+		return append(names, typeName(&c))
+	}
+	for c.Element() {
+		names = append(names, typeName(&c))
+	}
+	return names
 }
 
 func typeName(c *scan.Cursor) string {
@@ -267,8 +267,10 @@ func (g *geminiSchema) named(values [][]byte, depth int) {
 	g.close('}')
 }
 
-func (g *geminiSchema) required(values [][]byte) {
-	var names []string
+func (g *geminiSchema) required(values [][]byte) { g.textsMember("required", schemaNames(values)) }
+
+// schemaNames joins lists of names.
+func schemaNames(values [][]byte) (names []string) {
 	seen := map[string]bool{}
 	for _, raw := range values {
 		c := scan.NewCursor(raw, maxDepth)
@@ -282,5 +284,5 @@ func (g *geminiSchema) required(values [][]byte) {
 			}
 		}
 	}
-	g.textsMember("required", names)
+	return names
 }

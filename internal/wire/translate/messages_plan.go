@@ -10,7 +10,8 @@ import (
 // formatPlan says how the model is brought to answer in the form that the
 // client wants.
 type formatPlan struct {
-	schema      bool   // by the protocol's own means
+	schema      []byte // by the protocol's own means: what it is held to
+	held        heldSchema
 	tool        *Tool  // by a call of this tool, whose arguments are the answer
 	instruction string // by asking it
 }
@@ -28,21 +29,26 @@ const (
 // the client must have a tool called there is no text that could have a form.
 func (m *messagesRequest) planFormat() {
 	m.format = planMessagesFormat(m.r, m.up)
-	if m.r.Format.Kind == FormatJSON {
+	switch {
+	case m.r.Format.Kind == FormatJSON:
 		m.lost.add("response_format", "the model is asked for JSON, but not held to it")
+	case m.format.held.bounded:
+		m.lost.add("response_format", whyTold)
 	}
 }
+
+const whyTold = "the model is told the bounds of values and lengths, but not held to them"
 
 // planMessagesFormat is the same for the request and for its answer.
 func planMessagesFormat(r *Request, up *Upstream) (p formatPlan) {
 	f := &r.Format
-	strict := f.Strict != nil && *f.Strict
+	if f.Kind == FormatSchema && f.Strict != nil && *f.Strict && up.SchemaOutput && (up.Adaptive || !endsWithAnswer(r)) {
+		p.schema, _ = p.held.holds(f.Schema)
+	}
 	switch {
 	case f.Kind == FormatJSON:
 		p.instruction = jsonText
-	case f.Kind != FormatSchema:
-	case strict && up.SchemaOutput:
-		p.schema = true
+	case f.Kind != FormatSchema, p.schema != nil:
 	case r.ToolChoice.Mode == ChoiceRequired || r.ToolChoice.Mode == ChoiceTool:
 	default:
 		p.tool = &Tool{Name: answerTool, Description: answerToolText, Schema: f.Schema}
@@ -109,7 +115,7 @@ func (m *messagesRequest) planThinking() {
 	case m.up.Adaptive:
 		p.on = true
 	case !m.thoughtKept():
-		m.lost.add("thinking", "the thought before the last call is not in the history, so the model goes on without")
+		m.lost.add("thinking", "the thought before what the model said last is not in the history, so the model goes on without")
 	default:
 		if p.budget = m.budget(); p.budget == 0 {
 			m.lost.add("thinking", "the output limit leaves no room to think")
@@ -154,21 +160,55 @@ func (m *messagesRequest) budget() int64 {
 	return budget
 }
 
-// thoughtKept reports whether the last calls of the model come after a thought
-// that the service can check. Otherwise it refuses to think.
+// thoughtKept reports whether what the model said last comes after a thought that
+// the service can check, if it is to go on from there: from its last calls, or
+// from the answer with which the conversation ends. Otherwise it refuses to think.
 func (m *messagesRequest) thoughtKept() bool {
+	last := true
 	for i := len(m.r.Turns) - 1; i >= 0; i-- {
 		turn := &m.r.Turns[i]
-		if turn.Role == RoleUser && !hasKind(turn.Parts, KindResult) {
-			return true // a new question
-		}
-		if turn.Role != RoleAssistant || !hasKind(turn.Parts, KindCall) {
+		switch turn.Role {
+		case RoleSystem:
 			continue
+		case RoleUser:
+			if !hasKind(turn.Parts, KindResult) {
+				return true // a new question
+			}
+		case RoleAssistant:
+			if last || hasKind(turn.Parts, KindCall) {
+				return m.firstThinks(i)
+			}
 		}
-		first := &turn.Parts[0]
-		return first.Kind == KindReasoning && first.Signature.Origin == OriginAnthropic
+		last = false
 	}
 	return true
+}
+
+// firstThinks reports whether the message of the model's to which a turn belongs
+// begins with a thought that the service can check.
+func (m *messagesRequest) firstThinks(turn int) bool {
+	for turn > 0 && m.r.Turns[turn-1].Role != RoleUser {
+		turn--
+	}
+	for ; turn < len(m.r.Turns); turn++ {
+		t := &m.r.Turns[turn]
+		if t.Role == RoleAssistant && len(t.Parts) > 0 {
+			s := &t.Parts[0].Signature
+			return t.Parts[0].Kind == KindReasoning && s.Origin == OriginAnthropic && s.Data != ""
+		}
+	}
+	return true
+}
+
+// endsWithAnswer reports whether the conversation ends with words of the model's,
+// from which it is to go on.
+func endsWithAnswer(r *Request) bool {
+	for i := len(r.Turns) - 1; i >= 0; i-- {
+		if t := &r.Turns[i]; t.Role != RoleSystem && len(t.Parts) > 0 {
+			return t.Role == RoleAssistant
+		}
+	}
+	return false
 }
 
 func hasKind(parts []Part, kind Kind) bool {
@@ -197,17 +237,17 @@ func (m *messagesRequest) thought() {
 		m.key("thinking")
 		m.raw([]byte(`{"type":"disabled"}`))
 	}
-	if p.effort == "" && !m.format.schema {
+	if p.effort == "" && m.format.schema == nil {
 		return
 	}
 	m.key("output_config")
 	m.open('{')
 	m.textMember("effort", p.effort)
-	if m.format.schema {
+	if m.format.schema != nil {
 		m.key("format")
 		m.open('{')
 		m.textMember("type", "json_schema")
-		m.rawMember("schema", m.r.Format.Schema)
+		m.rawMember("schema", m.format.schema)
 		m.close('}')
 	}
 	m.close('}')

@@ -1,6 +1,8 @@
 package translate
 
 import (
+	"math"
+
 	"gatewright/internal/wire/anthropic"
 )
 
@@ -13,6 +15,7 @@ type messagesRequest struct {
 	marks int // cache marks written
 
 	tools    []Tool     // that the model is given
+	strict   int        // of them, those to whose schema it is held
 	choice   ToolChoice // which of them it may call
 	format   formatPlan
 	limit    int64 // max_tokens
@@ -20,7 +23,7 @@ type messagesRequest struct {
 }
 
 func encodeMessagesRequest(r *Request, up *Upstream) ([]byte, []Loss, error) {
-	m := messagesRequest{r: r, up: up}
+	m := messagesRequest{writer: writerFor(r), r: r, up: up}
 	if err := m.plan(); err != nil {
 		return nil, nil, err
 	}
@@ -194,17 +197,34 @@ func (m *messagesRequest) tool(t *Tool) {
 	m.key("name")
 	m.text(fitMessagesName(t.Name))
 	m.textMember("description", t.Description)
-	m.key("input_schema")
-	m.raw(objectSchema(t.Schema))
-	if t.Strict != nil && *t.Strict {
-		if m.up.SchemaOutput {
-			m.flagMember("strict", true)
-		} else {
-			m.lost.add("tools[].strict", "the model cannot be held to the schema")
-		}
+	schema, strict := objectSchema(t.Schema), t.Strict != nil && *t.Strict
+	if strict {
+		schema, strict = m.heldTool(schema)
 	}
+	m.key("input_schema")
+	m.raw(schema)
+	m.flagMember("strict", strict)
 	m.cacheControl(t.Cache)
 	m.close('}')
+}
+
+// heldTool returns a tool's schema, and whether the model is held to it: as it is
+// if it cannot be.
+func (m *messagesRequest) heldTool(schema []byte) ([]byte, bool) {
+	const why = "the model cannot be held to the schema"
+	if !m.up.SchemaOutput || m.strict == heldTools {
+		m.lost.add("tools[].strict", why)
+		return schema, false
+	}
+	held, ok := m.format.held.holds(schema)
+	if !ok {
+		m.lost.add("tools[].strict", why)
+		return schema, false
+	}
+	if m.strict++; m.format.held.bounded {
+		m.lost.add("tools[].strict", whyTold)
+	}
+	return held, true
 }
 
 func (m *messagesRequest) toolChoice() {
@@ -342,5 +362,19 @@ func (m *messagesRequest) sampling() {
 	}
 	m.floatMember("temperature", temperature)
 	m.floatMember("top_p", topP)
-	m.floatMember("top_k", topK)
+	m.integerMember("top_k", wholeTopK(topK, &m.lost))
+}
+
+// wholeTopK returns top_k as services of other makers want it, a whole number
+// above 0; 0 for none, which some clients write for all tokens.
+func wholeTopK(value *float64, lost *losses) int64 {
+	if value == nil || *value <= 0 {
+		return 0
+	}
+	const most = 1 << 30 // more than a vocabulary holds
+	whole := math.Round(min(max(*value, 1), most))
+	if whole != *value {
+		lost.add("top_k", "a whole number here; the nearest is sent")
+	}
+	return int64(whole)
 }

@@ -10,6 +10,10 @@ import (
 // conversation begins: the service wants the user to begin.
 const firstWords = "."
 
+// lastWords stand behind an answer with which a conversation ends. Newer models
+// do not go on from it: they want the user to have the last word.
+const lastWords = "Go on."
+
 // messagesTurns writes the messages. Turns of one side become one message, since
 // services that follow the protocol want the sides to take turns.
 type messagesTurns struct {
@@ -45,6 +49,11 @@ func (m *messagesRequest) conversation() error {
 	}
 	if !c.open {
 		return unsupported("messages", "the service needs at least one message that is not empty")
+	}
+	if c.role == RoleAssistant && m.up.Adaptive {
+		c.lost.add("messages", "the conversation ends with an answer; a user's message is put behind it")
+		c.begin(RoleUser)
+		m.textBlock(lastWords, CacheNone)
 	}
 	c.end()
 	m.close(']')

@@ -121,7 +121,7 @@ func drawRequest(t *rapid.T) *translate.Request {
 	r.Serial = r.Serial && r.ToolChoice.Mode != translate.ChoiceNone
 	if rapid.Bool().Draw(t, "format") {
 		strict := true
-		r.Format = translate.Format{Kind: translate.FormatSchema, Name: "answer", Strict: &strict, Schema: []byte(`{"type":"object"}`)}
+		r.Format = translate.Format{Kind: translate.FormatSchema, Name: "answer", Strict: &strict, Schema: []byte(`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`)}
 	}
 	return r
 }

@@ -128,8 +128,30 @@ func TestChatToMessages(t *testing.T) {
 		},
 		{
 			"a schema by the protocol's own means", schema,
-			`{"model":"m","messages":[{"role":"user","content":"hi"}],"response_format":{"type":"json_schema","json_schema":{"name":"n","strict":true,"schema":{"type":"object"}}}}`,
-			`{"model":"up","max_tokens":4096,` + hi + `,"output_config":{"format":{"type":"json_schema","schema":{"type":"object"}}}}`, nil,
+			`{"model":"m","messages":[{"role":"user","content":"hi"}],"response_format":{"type":"json_schema","json_schema":{"name":"n","strict":true,"schema":{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"],"additionalProperties":false}}}}`,
+			`{"model":"up","max_tokens":4096,` + hi + `,"output_config":{"format":{"type":"json_schema","schema":{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"],"additionalProperties":false}}}}`, nil,
+		},
+		{
+			"bounds go into the description", schema,
+			`{"model":"m","messages":[{"role":"user","content":"hi"}],"response_format":{"type":"json_schema","json_schema":{"name":"n","strict":true,"schema":{"type":"object","properties":{"a":{"type":"integer","description":"An age.","minimum":0,"maximum":150}},"required":["a"],"additionalProperties":false}}}}`,
+			`{"model":"up","max_tokens":4096,` + hi + `,"output_config":{"format":{"type":"json_schema","schema":{"type":"object","properties":{"a":{"type":"integer","description":"An age. (minimum 0, maximum 150)"}},"required":["a"],"additionalProperties":false}}}}`,
+			[]string{"response_format"},
+		},
+		{
+			"a schema to which the service cannot hold a model", schema,
+			`{"model":"m","messages":[{"role":"user","content":"hi"}],"response_format":{"type":"json_schema","json_schema":{"name":"n","strict":true,"schema":{"type":"object","properties":{"next":{"$ref":"#"}}}}}}`,
+			`{"model":"up","max_tokens":4096,` + hi + `,"tools":[{"name":"json_answer","description":"Give the answer to the user. The arguments of this tool are the whole answer; call it once, at the end.","input_schema":{"type":"object","properties":{"next":{"$ref":"#"}}}}],"tool_choice":{"type":"tool","name":"json_answer"}}`, nil,
+		},
+		{
+			"a schema for an answer that is begun", schema,
+			`{"model":"m","messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"{"}],"response_format":{"type":"json_schema","json_schema":{"name":"n","strict":true,"schema":{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"],"additionalProperties":false}}}}`,
+			`{"model":"up","max_tokens":4096,"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]},{"role":"assistant","content":[{"type":"text","text":"{"}]}],"tools":[{"name":"json_answer","description":"Give the answer to the user. The arguments of this tool are the whole answer; call it once, at the end.","input_schema":{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"],"additionalProperties":false}}],"tool_choice":{"type":"tool","name":"json_answer"}}`, nil,
+		},
+		{
+			"tools to whose schemas the model is held, and one to which it cannot be", schema,
+			`{"model":"m","messages":[{"role":"user","content":"hi"}],"tools":[{"type":"function","function":{"name":"f","strict":true,"parameters":{"properties":{"q":{"type":"string","minLength":1}}}}},{"type":"function","function":{"name":"g","strict":true,"parameters":{"type":"object","additionalProperties":{"type":"string"}}}}]}`,
+			`{"model":"up","max_tokens":4096,` + hi + `,"tools":[{"name":"f","input_schema":{"type":"object","properties":{"q":{"type":"string","description":"(minLength 1)"}},"additionalProperties":false},"strict":true},{"name":"g","input_schema":{"type":"object","additionalProperties":{"type":"string"}}}]}`,
+			[]string{"tools[].strict"},
 		},
 		{
 			"a schema by a tool", plain,
@@ -152,6 +174,17 @@ func TestChatToMessages(t *testing.T) {
 			`{"model":"m","messages":[{"role":"user","content":"hi"}],"temperature":1.5,"top_p":1,"top_k":5,"seed":1,"presence_penalty":0}`,
 			`{"model":"up","max_tokens":4096,` + hi + `,"temperature":1,"top_k":5}`,
 			[]string{"seed", "temperature"},
+		},
+		{
+			"top_k with a fraction", plain,
+			`{"model":"m","messages":[{"role":"user","content":"hi"}],"top_k":39.6}`,
+			`{"model":"up","max_tokens":4096,` + hi + `,"top_k":40}`,
+			[]string{"top_k"},
+		},
+		{
+			"top_k that means all tokens", plain,
+			`{"model":"m","messages":[{"role":"user","content":"hi"}],"top_k":-1}`,
+			`{"model":"up","max_tokens":4096,` + hi + `}`, nil,
 		},
 		{
 			"sampling that the interface version refuses", newer,
@@ -212,6 +245,23 @@ func TestChatToMessages(t *testing.T) {
 			[]string{"thinking"},
 		},
 		{
+			"an answer that is begun without a thought ends the thinking", thinks,
+			`{"model":"m","reasoning_effort":"low","messages":[{"role":"user","content":"q"},{"role":"assistant","content":"It is"}]}`,
+			`{"model":"up","max_tokens":20000,"messages":[{"role":"user","content":[{"type":"text","text":"q"}]},{"role":"assistant","content":[{"type":"text","text":"It is"}]}]}`,
+			[]string{"thinking"},
+		},
+		{
+			"an answer that is begun with a thought", thinks,
+			`{"model":"m","reasoning_effort":"low","messages":[{"role":"user","content":"q"},{"role":"assistant","content":"It is","thinking_blocks":[{"type":"thinking","thinking":"hm","signature":"s"}]}]}`,
+			`{"model":"up","max_tokens":20000,"messages":[{"role":"user","content":[{"type":"text","text":"q"}]},{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"text","text":"It is"}]}],"thinking":{"type":"enabled","budget_tokens":4000}}`, nil,
+		},
+		{
+			"a model that does not go on from an answer", adapts,
+			`{"model":"m","reasoning_effort":"low","messages":[{"role":"user","content":"q"},{"role":"assistant","content":"It is"}]}`,
+			`{"model":"up","max_tokens":20000,"messages":[{"role":"user","content":[{"type":"text","text":"q"}]},{"role":"assistant","content":[{"type":"text","text":"It is"}]},{"role":"user","content":[{"type":"text","text":"Go on."}]}],"thinking":{"type":"adaptive"},"output_config":{"effort":"low"}}`,
+			[]string{"messages"},
+		},
+		{
 			"blocks of LiteLLM", thinks,
 			`{"model":"m","messages":[{"role":"user","content":"q"},{"role":"assistant","content":"a","thinking_blocks":[{"type":"thinking","thinking":"hm","signature":"s"}]},{"role":"user","content":"r"}]}`,
 			`{"model":"up","max_tokens":20000,"messages":[{"role":"user","content":[{"type":"text","text":"q"}]},{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"text","text":"a"}]},{"role":"user","content":[{"type":"text","text":"r"}]}]}`, nil,
@@ -252,6 +302,10 @@ func TestMessagesToChat(t *testing.T) {
 		{"least", plain, `{"model":"m","max_tokens":5,` + hi + `}`, `{"model":"up","max_tokens":5,` + hi + `}`, nil},
 		{"a service that takes the newer field", full, `{"model":"m","max_tokens":5,` + hi + `}`, `{"model":"up","max_completion_tokens":5,` + hi + `}`, nil},
 		{"stream", plain, `{"model":"m","max_tokens":5,"stream":true,` + hi + `}`, `{"model":"up","max_tokens":5,"stream":true,"stream_options":{"include_usage":true},` + hi + `}`, nil},
+		{
+			"a stream of a service that refuses stream_options", &translate.Upstream{Model: "up", NoStreamOptions: true},
+			`{"model":"m","max_tokens":5,"stream":true,` + hi + `}`, `{"model":"up","max_tokens":5,"stream":true,` + hi + `}`, nil,
+		},
 		{
 			"system", plain,
 			`{"model":"m","max_tokens":5,"system":[{"type":"text","text":"x-anthropic-billing-header: cc_version=1"},{"type":"text","text":"a"},{"type":"text","text":"b","cache_control":{"type":"ephemeral"}}],` + hi + `}`,

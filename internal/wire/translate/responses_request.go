@@ -8,7 +8,7 @@ import (
 // encodeResponsesRequest writes a request that asks the upstream to keep
 // nothing: the gateway's client would not know how to go on from it.
 func encodeResponsesRequest(r *Request, up *Upstream) ([]byte, []Loss, error) {
-	w := responsesRequest{r: r, up: up, custom: map[string]bool{}}
+	w := responsesRequest{writer: writerFor(r), r: r, up: up, custom: map[string]bool{}}
 	if len(r.Stop) > 0 {
 		return nil, nil, unsupported("stop", "Responses has no stop sequences, and the answer would go on behind them")
 	}

@@ -174,7 +174,11 @@ func (d *draw) request() *translate.Request {
 		return r
 	}
 	r.Stop = rapid.SliceOfN(someWords, 0, 3).Draw(d.T, "stop")
-	r.Sampling.TopK, r.Sampling.PresencePenalty, r.Sampling.FrequencyPenalty = d.number("top_k"), d.number("presence"), d.number("frequency")
+	r.Sampling.PresencePenalty, r.Sampling.FrequencyPenalty = d.number("presence"), d.number("frequency")
+	if d.maybe("top_k") {
+		k := float64(rapid.IntRange(1, 99).Draw(d.T, "top_k"))
+		r.Sampling.TopK = &k
+	}
 	if d.maybe("seed") {
 		seed := rapid.Int64Range(0, 1<<31-1).Draw(d.T, "seed")
 		r.Sampling.Seed = &seed

@@ -28,8 +28,8 @@ type StreamInfo struct {
 	Content bool
 	// Finish: it tells why the answer ended.
 	Finish bool
-	// Refusal: the content policy ended the answer before it said anything. It
-	// is Content too.
+	// Refusal: what the client sees is the words of a refusal, or that the content
+	// policy ended the answer, and nothing else was said before. It is Content too.
 	Refusal bool
 	// Done: it is the end of the stream, and what was appended ends the client's.
 	Done bool
@@ -73,6 +73,14 @@ func (s *Stream) Usage() Usage { return s.usage }
 // Finished reports whether the answer is whole: the stream told why it ended.
 func (s *Stream) Finished() bool { return s.finished }
 
+// Break ends a stream that broke off: it appends the events that tell the client
+// of f, in the words of its protocol and from where the stream stands, to dst and
+// returns the longer slice. Nothing follows.
+func (s *Stream) Break(dst []byte, f *fault.Fault) []byte {
+	s.ended = true
+	return s.encoder.Event(dst, &Event{Kind: EventError, Fault: f})
+}
+
 func (s *Stream) encode(dst []byte) (out []byte, info StreamInfo) {
 	for i := range s.events {
 		ev := &s.events[i]
@@ -86,11 +94,12 @@ func (s *Stream) encode(dst []byte) (out []byte, info StreamInfo) {
 		case EventDelta:
 			info.Content = true
 			s.said = s.said || !s.refusing
+			info.Refusal = info.Refusal || s.refusing
 		case EventUsage:
 			s.usage = ev.Usage
 		case EventFinish:
 			s.finished, info.Content, info.Finish = true, true, true
-			info.Refusal = ev.End.Finish == FinishFilter && !s.said
+			info.Refusal = info.Refusal || ev.End.Finish == FinishFilter
 		case EventEnd:
 			s.ended, info.Done = true, true
 		case EventError:
@@ -100,6 +109,7 @@ func (s *Stream) encode(dst []byte) (out []byte, info StreamInfo) {
 		}
 		dst = s.encoder.Event(dst, ev)
 	}
+	info.Refusal = info.Refusal && !s.said
 	return dst, info
 }
 

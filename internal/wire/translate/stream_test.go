@@ -61,6 +61,16 @@ func TestStreamInfos(t *testing.T) {
 			[]string{chunk(`{"content":"a"}`, "null"), chunk(`{}`, `"content_filter"`), "[DONE]"},
 			[]translate.StreamInfo{content, ended, done},
 		},
+		{
+			"refusal with words",
+			[]string{chunk(`{"refusal":"no"}`, "null"), chunk(`{}`, `"stop"`), "[DONE]"},
+			[]translate.StreamInfo{{Content: true, Refusal: true}, {Content: true, Finish: true}, done},
+		},
+		{
+			"words after a refusal",
+			[]string{chunk(`{"refusal":"no"}`, "null"), chunk(`{"content":"yes"}`, "null"), chunk(`{"refusal":"no"}`, "null")},
+			[]translate.StreamInfo{{Content: true, Refusal: true}, content, content},
+		},
 		{"azure's first chunk", []string{`{"id":"","choices":[],"prompt_filter_results":[{"x":1}]}`, chunk(`{"content":"a"}`, "null")}, []translate.StreamInfo{quiet, content}},
 	}
 	for _, tt := range tests {
@@ -103,6 +113,46 @@ func TestStreamFault(t *testing.T) {
 	}
 	if out, info := s.Close(nil); len(out) > 0 || info.Done {
 		t.Errorf("at the end: got %+v, %s", info, out)
+	}
+}
+
+// TestStreamBreaks tells clients that the stream broke off, from where it stands.
+func TestStreamBreaks(t *testing.T) {
+	const said = `{"id":"x","choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}]}`
+	f := &fault.Fault{Kind: fault.Server, Status: 502, Type: "upstream_error", Code: "upstream_truncated", Message: "broke off"}
+	for in, want := range map[translate.Protocol]string{
+		translate.Messages:  `{"type":"api_error","message":"broke off"}`,
+		translate.Responses: `"type":"response.failed","sequence_number":6`,
+	} {
+		_, _, s := steps(t, in, translate.Chat, said)
+		if out := string(s.Break(nil, f)); !strings.Contains(out, want) {
+			t.Errorf("%v: got %s", in, out)
+		}
+		if out, info := s.Close(nil); len(out) > 0 || info.Done {
+			t.Errorf("%v: something follows: %s", in, out)
+		}
+	}
+}
+
+// TestRefused tells answers that are nothing but a refusal.
+func TestRefused(t *testing.T) {
+	text, refusal := translate.Part{Kind: translate.KindText, Text: "a"}, translate.Part{Kind: translate.KindRefusal, Text: "no"}
+	filtered := translate.End{Finish: translate.FinishFilter}
+	for name, tt := range map[string]struct {
+		answer translate.Answer
+		want   bool
+	}{
+		"an answer":                {translate.Answer{Parts: []translate.Part{text}}, false},
+		"nothing":                  {translate.Answer{}, false},
+		"words":                    {translate.Answer{Parts: []translate.Part{refusal}}, true},
+		"a filter":                 {translate.Answer{End: filtered, Parts: []translate.Part{{Kind: translate.KindText}}}, true},
+		"an answer, then a filter": {translate.Answer{End: filtered, Parts: []translate.Part{text}}, false},
+		"an answer, then words":    {translate.Answer{Parts: []translate.Part{text, refusal}}, false},
+		"a call":                   {translate.Answer{End: filtered, Parts: []translate.Part{{Kind: translate.KindCall}}}, false},
+	} {
+		if got := tt.answer.Refused(); got != tt.want {
+			t.Errorf("%s: got %v", name, got)
+		}
 	}
 }
 

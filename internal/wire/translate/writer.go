@@ -13,6 +13,35 @@ type writer struct {
 	b []byte
 }
 
+// writerFor returns a writer with room for a request. What it holds decides, since
+// most of a large one is text; escapes may need more.
+func writerFor(r *Request) writer {
+	const beside = 128 // bytes around a part
+	size := 4 * beside
+	for i := range r.Tools {
+		t := &r.Tools[i]
+		size += beside + len(t.Description) + len(t.Schema)
+	}
+	for i := range r.System {
+		size += r.System[i].size()
+	}
+	for i := range r.Turns {
+		for j := range r.Turns[i].Parts {
+			size += beside + r.Turns[i].Parts[j].size()
+		}
+	}
+	return writer{b: make([]byte, 0, size+size/8)}
+}
+
+// size is about how many bytes the part holds.
+func (p *Part) size() int {
+	n := len(p.Text) + len(p.Media.Data) + len(p.Media.Plain) + len(p.Media.URL) + len(p.Call.Arguments) + len(p.Signature.Data)
+	for i := range p.Result.Parts {
+		n += p.Result.Parts[i].size()
+	}
+	return n
+}
+
 // comma writes one unless a container was just opened, a key written, or
 // nothing written since start.
 func (w *writer) comma() {
