@@ -7,22 +7,17 @@ import (
 	"strconv"
 
 	"gatewright/internal/provider"
+	"gatewright/internal/provider/exchange"
 	wire "gatewright/internal/wire/openai"
 	"gatewright/internal/wire/sse"
 )
 
-// Values of Content-Type, shared by all answers.
-var (
-	jsonType   = []string{typeJSON}
-	eventsType = []string{typeEvents}
-)
-
-// whole reads one JSON answer.
-func (x *chat) whole() (*provider.Response, error) {
+// Whole implements [exchange.Reader].
+func (x *chat) Whole() (*provider.Response, error) {
 	raw := provider.NewBuffer()
 	defer raw.Free()
-	if err := raw.Fill(x.body, x.resp.ContentLength, x.answerLimit); err != nil {
-		return nil, x.broken(err)
+	if err := x.Fill(raw); err != nil {
+		return nil, err
 	}
 	return x.checked(raw.B)
 }
@@ -31,41 +26,54 @@ func (x *chat) whole() (*provider.Response, error) {
 func (x *chat) checked(raw []byte) (*provider.Response, error) {
 	answer, err := wire.CheckAnswer(x.payload.Endpoint, raw)
 	if err != nil {
-		return nil, x.undecodable(err)
+		return nil, x.Undecodable(err)
 	}
 	out := provider.NewBuffer()
-	out.B = answer.AppendWithModel(out.B, raw, x.call.PublicModel)
-	header := x.responseHeader(jsonType)
+	if out.B, err = x.appendAnswer(out.B, raw, &answer); err != nil {
+		out.Free()
+		return nil, x.Undecodable(err)
+	}
+	header := x.ResponseHeader(exchange.JSONType)
 	header["Content-Length"] = []string{strconv.Itoa(len(out.B))}
 	return &provider.Response{
 		Header: header, Body: out.B, Usage: usage(answer.Usage), Refused: answer.Refused, Free: out.Free,
 	}, nil
 }
 
-// folded makes one JSON answer of a stream that nobody asked for.
-func (x *chat) folded() (*provider.Response, error) {
-	limit := int(min(x.answerLimit, math.MaxInt32))
-	events := sse.NewReader(x.body, x.eventLimit)
-	raw, err := wire.FoldStream(x.payload.Endpoint, events, x.call.PublicModel, limit)
+// appendAnswer appends the client's text of an answer.
+func (x *chat) appendAnswer(dst, raw []byte, answer *wire.Answer) ([]byte, error) {
+	switch {
+	case x.payload.Endpoint == wire.Embeddings:
+		return answer.AppendEmbeddings(dst, raw, x.Call.PublicModel, x.payload.Request.EncodingFormat)
+	case x.payload.Endpoint == wire.Chat && x.thinkTags:
+		answer.SplitThinking(raw)
+	}
+	return answer.AppendWithModel(dst, raw, x.Call.PublicModel), nil
+}
+
+// Folded implements [exchange.Reader].
+func (x *chat) Folded() (*provider.Response, error) {
+	limit := int(min(x.AnswerLimit(), math.MaxInt32))
+	raw, err := wire.FoldStream(x.payload.Endpoint, x.Unread(), x.Call.PublicModel, limit)
 	if err != nil {
-		return nil, x.undecodable(err)
+		return nil, x.Undecodable(err)
 	}
 	return x.checked(raw)
 }
 
-// unfolded makes a stream of one JSON answer, where a stream was asked for.
-func (x *chat) unfolded(ctx context.Context) (*provider.Response, error) {
+// Unfolded implements [exchange.Reader].
+func (x *chat) Unfolded(ctx context.Context) (*provider.Response, error) {
 	raw := provider.NewBuffer()
 	defer raw.Free()
-	if err := raw.Fill(x.body, x.resp.ContentLength, x.answerLimit); err != nil {
-		return nil, x.broken(err)
+	if err := x.Fill(raw); err != nil {
+		return nil, err
 	}
 	if _, err := wire.CheckAnswer(x.payload.Endpoint, raw.B); err != nil {
-		return nil, x.undecodable(err)
+		return nil, x.Undecodable(err)
 	}
 	var events []byte
-	for _, chunk := range wire.UnfoldAnswer(raw.B, x.call.PublicModel, true) {
+	for _, chunk := range wire.UnfoldAnswer(raw.B, x.Call.PublicModel, true) {
 		events = sse.Append(events, "", chunk)
 	}
-	return x.streamed(ctx, bytes.NewReader(append(events, tail...)))
+	return x.Streamed(ctx, bytes.NewReader(append(events, tail...)))
 }

@@ -156,7 +156,7 @@ func TestHeaders(t *testing.T) {
 	sent.Del("Content-Length")
 	want := map[string]string{
 		"Authorization": "Bearer " + secretKey, "Content-Type": "application/json", "Accept": "application/json",
-		"User-Agent": userAgent, "X-Team": "llm", "Openai-Beta": "assistants=v2", "Traceparent": "00-1-1-00", "Tracestate": "v=1",
+		"User-Agent": "gatewright", "X-Team": "llm", "Openai-Beta": "assistants=v2", "Traceparent": "00-1-1-00", "Tracestate": "v=1",
 	}
 	for name, value := range want {
 		if got := sent.Get(name); got != value {

@@ -16,6 +16,9 @@
 // upstream keeps through stored.go. What it issues that clients may name later is
 // told to an [Issues] before the client sees it.
 //
+// What the upstream does not take as it is (Messages; Responses where it has only
+// chat, and the reverse) goes through package translation.
+//
 // What never lives here: repeats, failover, limits of time, what a failure
 // means for the request. Read adapter.go first.
 package openai

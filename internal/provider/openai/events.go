@@ -1,32 +1,31 @@
 package openai
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
 
 	"gatewright/engine"
 	"gatewright/internal/provider"
+	"gatewright/internal/provider/exchange"
 	"gatewright/internal/wire/responses"
 	"gatewright/internal/wire/sse"
 )
 
 // eventStream is a streamed answer of the Responses protocol.
 type eventStream struct {
-	*exchange
+	*call
 	ctx    context.Context //nolint:containedctx // that of Do: the stream is the rest of its work
-	events *sse.Reader
+	events exchange.Events
 	answer *responses.Stream
 	keeps  bool // the upstream keeps the answer
 	past   bool // it is the record of an answer: its failure is what was asked for
 
-	frame   []byte
-	news    news
-	shown   bool // something has been shown
-	last    bool // the final event has been handed out
-	done    bool // so has the end
-	lenient bool // an event that no blank line closed has been taken
+	frame []byte
+	news  news
+	shown bool // something has been shown
+	last  bool // the final event has been handed out
+	done  bool // so has the end
 }
 
 var (
@@ -34,12 +33,8 @@ var (
 	_ provider.Breaker = (*eventStream)(nil)
 )
 
-func newEventStream(ctx context.Context, x *exchange, body io.Reader) *eventStream {
-	return &eventStream{
-		exchange: x, ctx: ctx,
-		events: sse.NewReader(&announced{body, x.call.Waiting}, x.eventLimit),
-		answer: responses.NewStream(x.call.PublicModel),
-	}
+func newEventStream(ctx context.Context, x *call, body io.Reader) *eventStream {
+	return &eventStream{call: x, ctx: ctx, events: x.Events(body), answer: responses.NewStream(x.Call.PublicModel)}
 }
 
 // Next implements [provider.Stream].
@@ -48,35 +43,15 @@ func (s *eventStream) Next() (provider.Event, error) {
 		s.done = true // the protocol ends with its final event
 		return provider.Event{Finished: true, Done: true}, nil
 	}
-	for {
-		ev, err := s.events.Next()
-		switch {
-		case err == nil && !ev.HasData:
-			continue // a comment
-		case err == nil:
-		case errors.Is(err, io.ErrUnexpectedEOF) && ev.HasData && !s.lenient:
-			s.lenient = true // the last event lacks its blank line
-		default:
-			return provider.Event{}, s.ended(err)
-		}
-		out, err := s.take(&ev)
-		if s.lenient && err != nil {
-			return provider.Event{}, s.broken(io.ErrUnexpectedEOF)
-		}
-		return out, err
+	ev, err := s.events.Next()
+	if err != nil {
+		return provider.Event{}, err
 	}
-}
-
-// ended says how the body ended before the answer was whole.
-func (s *eventStream) ended(err error) error {
-	var large *sse.TooLargeError
-	switch {
-	case errors.As(err, &large):
-		return provider.BadAnswer("an event of the upstream's stream is too large", err)
-	case !errors.Is(err, io.EOF) && !s.lenient:
-		return s.broken(err)
+	out, err := s.take(&ev)
+	if s.events.Cut && err != nil {
+		return provider.Event{}, exchange.Broken(io.ErrUnexpectedEOF)
 	}
-	return io.EOF
+	return out, err
 }
 
 // take makes the client's event of the upstream's.
@@ -89,7 +64,7 @@ func (s *eventStream) take(ev *sse.Event) (provider.Event, error) {
 	case info.Fault != nil && s.past:
 		return s.record(ev)
 	case info.Fault != nil:
-		return provider.Event{}, s.failure(info.Fault)
+		return provider.Event{}, s.Failure(info.Fault)
 	case !info.Drop && len(ev.Name) == 0 && kindOf(ev.Data) == "":
 		return s.malformed(ev.Data, errNoEvent)
 	}
@@ -118,7 +93,7 @@ var errNoEvent = errors.New("it has no type")
 // malformed handles an event that is none of the protocol's, as in a stream of
 // chat: a damaged event is text that the client will never get.
 func (s *eventStream) malformed(data []byte, err error) (provider.Event, error) {
-	if !s.shown || bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
+	if !s.shown || !exchange.IsNoise(data) {
 		return provider.Event{}, provider.BadAnswer("the upstream sent something that is no event of the protocol", err)
 	}
 	return provider.Event{Skipped: true}, nil
@@ -128,7 +103,7 @@ func (s *eventStream) malformed(data []byte, err error) (provider.Event, error) 
 func (s *eventStream) record(ev *sse.Event) (provider.Event, error) {
 	const errorEvent = "error" // response.failed follows
 	s.last = string(ev.Name) != errorEvent && kindOf(ev.Data) != errorEvent
-	data := withModel(nil, ev.Data, s.call.PublicModel, "response")
+	data := withModel(nil, ev.Data, s.Call.PublicModel, "response")
 	s.frame = sse.Append(s.frame[:0], string(ev.Name), data)
 	return provider.Event{Frame: s.frame, Commits: true, Finished: s.last}, nil
 }
@@ -154,9 +129,4 @@ func (s *eventStream) Broken(e *engine.UpstreamError) []byte {
 const typeUpstream = "upstream_error"
 
 // Close implements [provider.Stream].
-func (s *eventStream) Close() error {
-	if s.done && s.ctx.Err() == nil {
-		_, _ = io.CopyN(io.Discard, s.resp.Body, maxDrain)
-	}
-	return s.body.Close()
-}
+func (s *eventStream) Close() error { return s.CloseStream(s.ctx, s.done) }

@@ -26,7 +26,7 @@ func (noIssues) Put(*engine.Caller, string, ...engine.Issue) {}
 func (noIssues) Forget(*engine.Caller, engine.Issue) {}
 
 // names reports whether the request names anything that the upstream may keep.
-func (x *exchange) names() bool {
+func (x *call) names() bool {
 	o := x.about
 	return o != nil && (o.Response != "" || o.Conversation != "" || o.Prompt != "" || len(o.Items) > 0)
 }
@@ -34,7 +34,7 @@ func (x *exchange) names() bool {
 // issued remembers what an answer names, before the client can see it. Of an
 // answer that the upstream does not keep, only encrypted contents mean something
 // later.
-func (x *exchange) issued(o *responses.Owned, kept bool) {
+func (x *call) issued(o *responses.Owned, kept bool) {
 	list := make([]engine.Issue, 0, 2+len(o.Items)+len(o.Encrypted))
 	if kept {
 		list = append(list, engine.Issue{Kind: engine.IssueResponse, ID: o.Response})
@@ -53,7 +53,7 @@ func (x *exchange) issued(o *responses.Owned, kept bool) {
 	if len(list) == 0 {
 		return
 	}
-	x.issues.Put(x.call.Request.Caller, x.call.Deployment.ID, list...)
+	x.issues.Put(x.Call.Request.Caller, x.Call.Deployment.ID, list...)
 }
 
 // news is the part of what a stream has named so far that it had not named

@@ -5,17 +5,19 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
 
 	"gatewright/internal/provider"
+	"gatewright/internal/provider/exchange"
 	wire "gatewright/internal/wire/openai"
 )
 
 // rawExchange is one call of a byte route as it runs.
 type rawExchange struct {
-	exchange
+	call
 	raw *wire.RawPayload
 }
 
@@ -25,13 +27,13 @@ func (a *Adapter) pass(ctx context.Context, c *provider.Call, p *wire.RawPayload
 	buf.B = p.Request.Rewrite(buf.B, p.Body, a.model)
 	body := provider.NewBody(buf)
 	defer body.Release()
-	x := rawExchange{exchange{Adapter: a, call: c}, p}
-	if err := x.send(ctx, &provider.Outgoing{URL: a.rawURLs[p.Endpoint], Header: a.rawHeader(p), Body: body}); err != nil {
+	x := rawExchange{a.newCall(c, nil), p}
+	if err := x.Send(ctx, &provider.Outgoing{URL: a.rawURLs[p.Endpoint], Header: a.rawHeader(p), Body: body}); err != nil {
 		return nil, err
 	}
 	out, err := x.answer(ctx)
 	if err != nil || out.Stream == nil {
-		_ = x.body.Close()
+		_ = x.Body.Close()
 	}
 	return out, err
 }
@@ -39,43 +41,38 @@ func (a *Adapter) pass(ctx context.Context, c *provider.Call, p *wire.RawPayload
 // rawHeader returns the headers of a request: ready ones, unless the body is a
 // form or the client has some that may pass.
 func (a *Adapter) rawHeader(p *wire.RawPayload) http.Header {
-	h := a.headers[max(a.keys.Turn(), 0)].raw
-	form := p.Request.FormType()
-	if form == "" && !provider.HasPassUp(p.Header) {
-		return h
+	h := passed.Onto(a.raw.Next(), p.Header)
+	if form := p.Request.FormType(); form != "" {
+		h = maps.Clone(h)
+		h["Content-Type"] = []string{form}
 	}
-	own := withClients(h, p.Header)
-	if form != "" {
-		own["Content-Type"] = []string{form}
-	}
-	return own
+	return h
 }
 
 // answer reads what came back. What is neither JSON nor events is handed on as
 // it comes, unless it can only be the page of something that stands in between.
 func (x *rawExchange) answer(ctx context.Context) (*provider.Response, error) {
-	switch status := x.resp.StatusCode; {
+	switch status := x.Resp.StatusCode; {
 	case status >= http.StatusBadRequest:
-		return nil, x.errorAnswer()
+		return nil, x.ErrorAnswer()
 	case status < http.StatusOK || status > http.StatusNonAuthoritativeInfo:
-		return nil, provider.BadAnswer("the upstream answered with a status that is none of an answer: "+statusText(status), nil)
+		return nil, exchange.NoAnswer(status)
 	}
-	decoded, err := decoded(x.resp)
-	if err != nil {
-		return nil, provider.BadAnswer("the upstream's answer could not be decoded", err)
+	if err := x.Decode(); err != nil {
+		return nil, err
 	}
-	plain := decoded == x.resp.Body
-	x.body = decoded
-	kind := mediaType(x.resp.Header)
+	plain := x.Body == x.Resp.Body
+	kind := exchange.MediaType(x.Resp.Header)
 	if kind == "" {
+		var err error
 		if kind, err = x.sniff(); err != nil {
-			return nil, x.broken(err)
+			return nil, exchange.Broken(err)
 		}
 	}
 	switch {
 	case strings.Contains(kind, "html"):
-		return nil, provider.BadAnswer("the upstream answered with a web page", nil)
-	case kind == typeEvents:
+		return nil, exchange.WebPage()
+	case kind == exchange.TypeEvents:
 		return x.events(ctx), nil
 	case strings.HasSuffix(kind, "json"), strings.HasPrefix(kind, "text/") && !x.raw.Request.Text:
 		return x.whole()
@@ -86,8 +83,8 @@ func (x *rawExchange) answer(ctx context.Context) (*provider.Response, error) {
 // sniff tells the kind of an answer that does not say what it is, by its first
 // bytes.
 func (x *rawExchange) sniff() (string, error) {
-	in := bufio.NewReader(x.body)
-	x.body = &decoder{Reader: in, body: x.body}
+	in := bufio.NewReader(x.Body)
+	x.Body = exchange.Over(in, x.Body)
 	for n := 1; n <= in.Size(); n++ {
 		head, err := in.Peek(n)
 		switch {
@@ -95,10 +92,10 @@ func (x *rawExchange) sniff() (string, error) {
 			return typeBytes, nil // of nothing but blanks, if of anything
 		case err != nil:
 			return "", err
-		case isSpace(head[n-1]):
+		case exchange.IsSpace(head[n-1]):
 			continue
 		case head[n-1] == '{':
-			return typeJSON, nil
+			return exchange.TypeJSON, nil
 		case head[n-1] == '<':
 			return "text/html", nil
 		default:
@@ -119,24 +116,24 @@ func (x *rawExchange) whole() (*provider.Response, error) {
 	if answer.NamesModel() {
 		raw := out
 		out = provider.NewBuffer()
-		out.B = answer.AppendWithModel(out.B, raw.B, x.call.PublicModel)
+		out.B = answer.AppendWithModel(out.B, raw.B, x.Call.PublicModel)
 		raw.Free()
 	}
-	header := x.responseHeader(jsonType)
+	header := x.ResponseHeader(exchange.JSONType)
 	header["Content-Length"] = []string{strconv.Itoa(len(out.B))}
 	return &provider.Response{
-		Header: header, Status: x.resp.StatusCode, Body: out.B, Usage: usage(answer.Usage), Free: out.Free,
+		Header: header, Status: x.Resp.StatusCode, Body: out.B, Usage: usage(answer.Usage), Free: out.Free,
 	}, nil
 }
 
 // check reads a JSON answer into a buffer and judges it.
 func (x *rawExchange) check(into *provider.Buffer) (wire.RawAnswer, error) {
-	if err := into.Fill(x.body, x.resp.ContentLength, x.answerLimit); err != nil {
-		return wire.RawAnswer{}, x.broken(err)
+	if err := x.Fill(into); err != nil {
+		return wire.RawAnswer{}, err
 	}
 	answer, err := wire.CheckRaw(into.B)
 	if err != nil {
-		return wire.RawAnswer{}, x.undecodable(err)
+		return wire.RawAnswer{}, x.Undecodable(err)
 	}
 	return answer, nil
 }
@@ -144,12 +141,12 @@ func (x *rawExchange) check(into *provider.Buffer) (wire.RawAnswer, error) {
 // passed makes the response of a body that is handed on as it comes; plain says
 // that the upstream did not encode it.
 func (x *rawExchange) passed(ctx context.Context, plain bool) *provider.Response {
-	header := x.responseHeader([]string{x.contentType()})
-	if plain && x.resp.ContentLength > 0 {
-		header["Content-Length"] = []string{strconv.FormatInt(x.resp.ContentLength, 10)}
+	header := x.ResponseHeader([]string{x.contentType()})
+	if plain && x.Resp.ContentLength > 0 {
+		header["Content-Length"] = []string{strconv.FormatInt(x.Resp.ContentLength, 10)}
 	}
 	return &provider.Response{
-		Header: header, Status: x.resp.StatusCode, Raw: true, Stream: newRawBody(ctx, &x.exchange),
+		Header: header, Status: x.Resp.StatusCode, Raw: true, Stream: newRawBody(ctx, &x.call),
 	}
 }
 
@@ -157,7 +154,7 @@ func (x *rawExchange) passed(ctx context.Context, plain bool) *provider.Response
 // it is fit to be shown.
 func (x *rawExchange) contentType() string {
 	const longest = 128
-	values := x.resp.Header["Content-Type"]
+	values := x.Resp.Header["Content-Type"]
 	if len(values) != 1 || len(values[0]) > longest || strings.TrimSpace(values[0]) == "" {
 		return typeBytes
 	}

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -9,6 +8,7 @@ import (
 
 	"gatewright/engine"
 	"gatewright/internal/provider"
+	"gatewright/internal/provider/exchange"
 	"gatewright/internal/wire/fault"
 	wire "gatewright/internal/wire/openai"
 	"gatewright/internal/wire/sse"
@@ -23,15 +23,15 @@ var pieces = sync.Pool{New: func() any { return new([pieceSize]byte) }}
 
 // rawBody is an answer that is handed on as it comes.
 type rawBody struct {
-	exchange
+	call
 	ctx   context.Context //nolint:containedctx // that of Do: the stream is the rest of its work
 	from  io.Reader
 	piece *[pieceSize]byte
 	err   error // of from
 }
 
-func newRawBody(ctx context.Context, x *exchange) *rawBody {
-	s := &rawBody{exchange: *x, ctx: ctx, from: &announced{x.body, x.call.Waiting}}
+func newRawBody(ctx context.Context, x *call) *rawBody {
+	s := &rawBody{call: *x, ctx: ctx, from: &exchange.Announced{Reader: x.Body, Waiting: x.Call.Waiting}}
 	s.piece, _ = pieces.Get().(*[pieceSize]byte)
 	return s
 }
@@ -54,7 +54,7 @@ func (s *rawBody) Next() (provider.Event, error) {
 	case s.err == nil:
 		s.err = io.ErrNoProgress
 	}
-	return provider.Event{}, s.broken(s.err)
+	return provider.Event{}, exchange.Broken(s.err)
 }
 
 // Usage implements [provider.Stream]. What is no text does not tell it.
@@ -65,7 +65,7 @@ func (*rawBody) Tail() []byte { return nil }
 
 // Close implements [provider.Stream].
 func (s *rawBody) Close() error {
-	err := s.body.Close()
+	err := s.Body.Close()
 	pieces.Put(s.piece)
 	s.piece = nil
 	return err
@@ -73,35 +73,27 @@ func (s *rawBody) Close() error {
 
 // rawEvents is the streamed answer of a byte route.
 type rawEvents struct {
-	exchange
+	call
 	ctx    context.Context //nolint:containedctx // as in rawBody
-	in     *sse.Reader
+	in     exchange.Events
 	stream *wire.RawStream
 
 	data, frame []byte
 	shown       bool // an event has been handed out
 	done        bool // the end has been handed out
-	lenient     bool // an event that no blank line closed has been taken
 }
 
 // events makes the response of an event stream.
 func (x *rawExchange) events(ctx context.Context) *provider.Response {
-	s := &rawEvents{exchange: x.exchange, ctx: ctx, stream: wire.NewRawStream(x.call.PublicModel)}
-	s.in = sse.NewReader(&announced{x.body, x.call.Waiting}, x.eventLimit)
-	return &provider.Response{Header: x.responseHeader(eventsType), Status: x.resp.StatusCode, Stream: s}
+	s := &rawEvents{call: x.call, ctx: ctx, in: x.Events(x.Body), stream: wire.NewRawStream(x.Call.PublicModel)}
+	return &provider.Response{Header: x.ResponseHeader(exchange.EventsType), Status: x.Resp.StatusCode, Stream: s}
 }
 
 // Next implements [provider.Stream].
 func (s *rawEvents) Next() (provider.Event, error) {
 	for {
 		ev, err := s.in.Next()
-		switch {
-		case err == nil && !ev.HasData:
-			continue // a comment
-		case err == nil:
-		case errors.Is(err, io.ErrUnexpectedEOF) && ev.HasData && !s.lenient:
-			s.lenient = true // the last event lacks its blank line
-		default:
+		if err != nil {
 			return s.end(err)
 		}
 		data, info, err := s.stream.Event(s.data[:0], ev.Data)
@@ -115,16 +107,16 @@ func (s *rawEvents) Next() (provider.Event, error) {
 // take makes the client's event of the upstream's.
 func (s *rawEvents) take(ev *sse.Event, info *wire.RawInfo, err error) (provider.Event, error) {
 	switch {
-	case info.Malformed && (s.lenient || !s.shown || bytes.HasPrefix(bytes.TrimSpace(ev.Data), []byte("{"))):
+	case info.Malformed && (s.in.Cut || !s.shown || !exchange.IsNoise(ev.Data)):
 		// One that is cut or damaged was something that the client will miss.
 		return provider.Event{}, provider.BadAnswer("the upstream sent an event that is no JSON", err)
 	case info.Malformed:
 		return provider.Event{Skipped: true, Finished: s.stream.Finished()}, nil
 	case info.Fault != nil:
-		return provider.Event{}, s.failure(info.Fault)
+		return provider.Event{}, s.Failure(info.Fault)
 	case string(ev.Name) == "error" && !info.Done:
-		f := fault.Parse(s.resp.StatusCode, ev.Data)
-		return provider.Event{}, s.failure(&f)
+		f := fault.Parse(s.Resp.StatusCode, ev.Data)
+		return provider.Event{}, s.Failure(&f)
 	case info.Done && s.stream.Open():
 		return provider.Event{}, io.EOF
 	case info.Done:
@@ -139,17 +131,11 @@ func (s *rawEvents) take(ev *sse.Event, info *wire.RawInfo, err error) (provider
 // end handles the end of the body. Only what left a piece without its whole was
 // cut: there is no event that ends every stream.
 func (s *rawEvents) end(err error) (provider.Event, error) {
-	var large *sse.TooLargeError
-	switch {
-	case errors.As(err, &large):
-		return provider.Event{}, provider.BadAnswer("an event of the upstream's stream is too large", err)
-	case !errors.Is(err, io.EOF) && !s.lenient:
-		return provider.Event{}, s.broken(err)
-	case s.shown && !s.stream.Open() && !s.done:
+	if errors.Is(err, io.EOF) && s.shown && !s.stream.Open() && !s.done {
 		s.done = true
 		return provider.Event{Finished: true, Done: true}, nil
 	}
-	return provider.Event{}, io.EOF
+	return provider.Event{}, err
 }
 
 // Usage implements [provider.Stream].
@@ -160,8 +146,5 @@ func (*rawEvents) Tail() []byte { return nil }
 
 // Close implements [provider.Stream].
 func (s *rawEvents) Close() error {
-	if s.done && s.ctx.Err() == nil {
-		_, _ = io.CopyN(io.Discard, s.resp.Body, maxDrain)
-	}
-	return s.body.Close()
+	return s.CloseStream(s.ctx, s.done)
 }

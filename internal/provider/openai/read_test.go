@@ -36,15 +36,13 @@ func answerTo(tb testing.TB, streams bool, status int, header http.Header, body 
 	resp := &http.Response{StatusCode: status, Header: header, Body: io.NopCloser(body), ContentLength: -1}
 	payload := &wire.Payload{Request: found}
 	x := &chat{
-		exchange: exchange{
-			Adapter: a, resp: resp, body: resp.Body,
-			call: &provider.Call{
-				Request: &engine.Request{Stream: streams, Payload: payload}, PublicModel: publicModel, Clock: time.Now, Waiting: func() {},
-			},
-		},
+		call: a.newCall(&provider.Call{
+			Request: &engine.Request{Stream: streams, Payload: payload}, PublicModel: publicModel, Clock: time.Now, Waiting: func() {},
+		}, nil),
 		payload: payload,
 	}
-	return x.answer(tb.Context(), x)
+	x.Resp, x.Body = resp, resp.Body
+	return x.Read(tb.Context(), x)
 }
 
 // play takes a stream to its end. It returns what the client gets, and the

@@ -12,21 +12,26 @@ import (
 
 	"gatewright/engine"
 	"gatewright/internal/provider"
+	"gatewright/internal/provider/exchange"
 	"gatewright/internal/wire/fault"
 	"gatewright/internal/wire/responses"
-	"gatewright/internal/wire/sse"
 )
 
 // responsesPaths are the paths below …/responses, by responses.Endpoint.
 var responsesPaths = [...]string{responses.Create: "", responses.Compact: "compact", responses.InputTokens: "input_tokens"}
 
+// responsesEndpoints are the engine's names of them.
+var responsesEndpoints = [...]engine.Endpoint{
+	responses.Create: engine.EndpointResponses, responses.Compact: engine.EndpointCompact, responses.InputTokens: engine.EndpointInputTokens,
+}
+
 // creation is a call of an endpoint of package wire/responses.
 type creation struct {
-	exchange
+	call
 	payload *responses.Payload
 }
 
-var _ reader = (*creation)(nil)
+var _ exchange.Reader = (*creation)(nil)
 
 // respond calls one of the endpoints of package wire/responses.
 func (a *Adapter) respond(ctx context.Context, c *provider.Call, p *responses.Payload) (*provider.Response, error) {
@@ -34,8 +39,8 @@ func (a *Adapter) respond(ctx context.Context, c *provider.Call, p *responses.Pa
 	buf.B = p.Request.Rewrite(buf.B, p.Body, a.model)
 	body := provider.NewBody(buf)
 	defer body.Release()
-	x := &creation{exchange: exchange{Adapter: a, call: c, about: &p.Request.Owned}, payload: p}
-	return x.run(ctx, x, &provider.Outgoing{
+	x := &creation{call: a.newCall(c, &p.Request.Owned), payload: p}
+	return x.Run(ctx, x, &provider.Outgoing{
 		URL: a.responsesURL(responsesPaths[p.Endpoint]), Header: a.header(p.Header, c.Request.Stream), Body: body,
 		Once: c.Request.Async,
 	})
@@ -49,21 +54,21 @@ func (a *Adapter) responsesURL(path ...string) *url.URL {
 	return a.responses.JoinPath(path...)
 }
 
-// whole implements reader.
-func (x *creation) whole() (*provider.Response, error) {
+// Whole implements [exchange.Reader].
+func (x *creation) Whole() (*provider.Response, error) {
 	raw := provider.NewBuffer()
 	defer raw.Free()
-	if err := raw.Fill(x.body, x.resp.ContentLength, x.answerLimit); err != nil {
-		return nil, x.broken(err)
+	if err := x.Fill(raw); err != nil {
+		return nil, err
 	}
 	return x.checked(raw.B)
 }
 
-// folded implements reader.
-func (x *creation) folded() (*provider.Response, error) {
-	raw, err := responses.FoldStream(sse.NewReader(x.body, x.eventLimit), int(min(x.answerLimit, math.MaxInt32)))
+// Folded implements [exchange.Reader].
+func (x *creation) Folded() (*provider.Response, error) {
+	raw, err := responses.FoldStream(x.Unread(), int(min(x.AnswerLimit(), math.MaxInt32)))
 	if err != nil {
-		return nil, x.undecodable(err)
+		return nil, x.Undecodable(err)
 	}
 	return x.checked(raw)
 }
@@ -72,40 +77,40 @@ func (x *creation) folded() (*provider.Response, error) {
 func (x *creation) checked(raw []byte) (*provider.Response, error) {
 	answer, err := responses.CheckAnswer(x.payload.Endpoint, raw)
 	if err != nil {
-		return nil, x.undecodable(err)
+		return nil, x.Undecodable(err)
 	}
 	x.issued(&answer.Owned, keeps(x.payload.Request))
 	out := provider.NewBuffer()
-	out.B = answer.AppendWithModel(out.B, raw, x.call.PublicModel)
-	header := x.responseHeader(jsonType)
+	out.B = answer.AppendWithModel(out.B, raw, x.Call.PublicModel)
+	header := x.ResponseHeader(exchange.JSONType)
 	header["Content-Length"] = []string{strconv.Itoa(len(out.B))}
 	return &provider.Response{
 		Header: header, Body: out.B, Usage: responsesUsage(answer.Usage), Refused: answer.Refused, Free: out.Free,
 	}, nil
 }
 
-// streamed implements reader.
-func (x *creation) streamed(ctx context.Context, body io.Reader) (*provider.Response, error) {
-	s := newEventStream(ctx, &x.exchange, body)
+// Streamed implements [exchange.Reader].
+func (x *creation) Streamed(ctx context.Context, body io.Reader) (*provider.Response, error) {
+	s := newEventStream(ctx, &x.call, body)
 	s.keeps = keeps(x.payload.Request)
-	return &provider.Response{Header: x.responseHeader(eventsType), Stream: s}, nil
+	return &provider.Response{Header: x.ResponseHeader(exchange.EventsType), Stream: s}, nil
 }
 
-// unfolded implements reader.
-func (x *creation) unfolded(ctx context.Context) (*provider.Response, error) {
+// Unfolded implements [exchange.Reader].
+func (x *creation) Unfolded(ctx context.Context) (*provider.Response, error) {
 	raw := provider.NewBuffer()
 	defer raw.Free()
-	if err := raw.Fill(x.body, x.resp.ContentLength, x.answerLimit); err != nil {
-		return nil, x.broken(err)
+	if err := x.Fill(raw); err != nil {
+		return nil, err
 	}
 	if _, err := responses.CheckAnswer(x.payload.Endpoint, raw.B); err != nil {
-		return nil, x.undecodable(err)
+		return nil, x.Undecodable(err)
 	}
 	events := responses.UnfoldAnswer(raw.B)
 	if events == nil {
 		return nil, provider.BadAnswer("the upstream's answer is not whole, and no stream", nil)
 	}
-	return x.streamed(ctx, bytes.NewReader(events))
+	return x.Streamed(ctx, bytes.NewReader(events))
 }
 
 // keeps reports whether the upstream keeps the answer to a request, so that its

@@ -13,20 +13,20 @@ import (
 
 	"gatewright/engine"
 	"gatewright/internal/provider"
+	"gatewright/internal/provider/exchange"
 	"gatewright/internal/wire/fault"
 	wire "gatewright/internal/wire/openai"
 	"gatewright/internal/wire/responses"
 	"gatewright/internal/wire/scan"
-	"gatewright/internal/wire/sse"
 )
 
 // retrieval is a call about an answer that the upstream keeps.
 type retrieval struct {
-	exchange
+	call
 	ask *wire.Stored
 }
 
-var _ reader = (*retrieval)(nil)
+var _ exchange.Reader = (*retrieval)(nil)
 
 // fetch asks for what the upstream keeps of an answer.
 func (a *Adapter) fetch(ctx context.Context, c *provider.Call, p *wire.Stored) (*provider.Response, error) {
@@ -35,8 +35,8 @@ func (a *Adapter) fetch(ctx context.Context, c *provider.Call, p *wire.Stored) (
 	}
 	header := maps.Clone(a.header(p.Header, c.Request.Stream))
 	delete(header, "Content-Type") // there is no body
-	x := &retrieval{exchange: exchange{Adapter: a, call: c, about: &responses.Owned{Response: p.ID}}, ask: p}
-	out, err := x.run(ctx, x, &provider.Outgoing{Method: p.Action.Method(), URL: a.storedURL(p), Header: header})
+	x := &retrieval{call: a.newCall(c, &responses.Owned{Response: p.ID}), ask: p}
+	out, err := x.Run(ctx, x, &provider.Outgoing{Method: p.Action.Method(), URL: a.storedURL(p), Header: header})
 	if f, ok := errors.AsType[*provider.Failure](err); ok && f.Class == engine.ClassNotFound {
 		// It is the answer that is not there, whatever the words: nothing is wrong
 		// with the deployment.
@@ -66,21 +66,21 @@ func (a *Adapter) storedURL(p *wire.Stored) *url.URL {
 	return u
 }
 
-// whole implements reader.
-func (x *retrieval) whole() (*provider.Response, error) {
+// Whole implements [exchange.Reader].
+func (x *retrieval) Whole() (*provider.Response, error) {
 	raw := provider.NewBuffer()
 	defer raw.Free()
-	if err := raw.Fill(x.body, x.resp.ContentLength, x.answerLimit); err != nil {
-		return nil, x.broken(err)
+	if err := x.Fill(raw); err != nil {
+		return nil, err
 	}
 	return x.checked(raw.B)
 }
 
-// folded implements reader.
-func (x *retrieval) folded() (*provider.Response, error) {
-	raw, err := responses.FoldStream(sse.NewReader(x.body, x.eventLimit), int(min(x.answerLimit, math.MaxInt32)))
+// Folded implements [exchange.Reader].
+func (x *retrieval) Folded() (*provider.Response, error) {
+	raw, err := responses.FoldStream(x.Unread(), int(min(x.AnswerLimit(), math.MaxInt32)))
 	if err != nil {
-		return nil, x.undecodable(err)
+		return nil, x.Undecodable(err)
 	}
 	return x.checked(raw)
 }
@@ -94,7 +94,7 @@ func (x *retrieval) checked(raw []byte) (*provider.Response, error) {
 		return nil, provider.BadAnswer("the upstream's answer is not one", err)
 	case found.fault:
 		f := fault.Parse(http.StatusOK, raw)
-		return nil, x.failure(&f)
+		return nil, x.Failure(&f)
 	}
 	owned := responses.Owned{Items: found.items}
 	if answer, err := responses.CheckAnswer(responses.Create, raw); err == nil {
@@ -104,31 +104,31 @@ func (x *retrieval) checked(raw []byte) (*provider.Response, error) {
 		x.issued(&owned, true)
 	}
 	out := provider.NewBuffer()
-	out.B = withModel(out.B, raw, x.call.PublicModel)
-	header := x.responseHeader(jsonType)
+	out.B = withModel(out.B, raw, x.Call.PublicModel)
+	header := x.ResponseHeader(exchange.JSONType)
 	header["Content-Length"] = []string{strconv.Itoa(len(out.B))}
 	return &provider.Response{Header: header, Body: out.B, Free: out.Free}, nil
 }
 
-// streamed implements reader.
-func (x *retrieval) streamed(ctx context.Context, body io.Reader) (*provider.Response, error) {
-	s := newEventStream(ctx, &x.exchange, body)
+// Streamed implements [exchange.Reader].
+func (x *retrieval) Streamed(ctx context.Context, body io.Reader) (*provider.Response, error) {
+	s := newEventStream(ctx, &x.call, body)
 	s.keeps, s.past = true, true
-	return &provider.Response{Header: x.responseHeader(eventsType), Stream: s}, nil
+	return &provider.Response{Header: x.ResponseHeader(exchange.EventsType), Stream: s}, nil
 }
 
-// unfolded implements reader.
-func (x *retrieval) unfolded(ctx context.Context) (*provider.Response, error) {
+// Unfolded implements [exchange.Reader].
+func (x *retrieval) Unfolded(ctx context.Context) (*provider.Response, error) {
 	raw := provider.NewBuffer()
 	defer raw.Free()
-	if err := raw.Fill(x.body, x.resp.ContentLength, x.answerLimit); err != nil {
-		return nil, x.broken(err)
+	if err := x.Fill(raw); err != nil {
+		return nil, err
 	}
 	events := responses.UnfoldAnswer(raw.B)
 	if events == nil {
 		return nil, provider.BadAnswer("the upstream does not stream what it keeps", nil)
 	}
-	return x.streamed(ctx, bytes.NewReader(events))
+	return x.Streamed(ctx, bytes.NewReader(events))
 }
 
 // kept is what a JSON text says that was asked for by an id.

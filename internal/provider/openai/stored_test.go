@@ -15,6 +15,7 @@ import (
 
 	"gatewright/engine"
 	"gatewright/internal/provider"
+	"gatewright/internal/provider/exchange"
 	wire "gatewright/internal/wire/openai"
 	"gatewright/internal/wire/scan"
 )
@@ -122,15 +123,15 @@ func TestStoredFailures(t *testing.T) {
 		want                    string // what the client gets; empty: an error
 		class                   string
 	}{
-		{"failed", typeJSON, failed, "", strings.ReplaceAll(failed, "up-model", publicModel), "ok"},
-		{"failed, streamed", typeEvents, events, "stream=true", strings.ReplaceAll(events, "up-model", publicModel), "ok"},
-		{"no model", typeJSON, `{"id":"resp_1","object":"response.deleted"}`, "", `{"id":"resp_1","object":"response.deleted"}`, "ok"},
-		{"an error inside", typeJSON, `{"error":{"message":"slow down","code":"rate_limit_exceeded"}}`, "", "", "rate_limit"},
-		{"no JSON", typeJSON, `{"id":`, "", "", "server"},
-		{"no object", typeJSON, `["resp_1"]`, "", "", "server"},
+		{"failed", exchange.TypeJSON, failed, "", strings.ReplaceAll(failed, "up-model", publicModel), "ok"},
+		{"failed, streamed", exchange.TypeEvents, events, "stream=true", strings.ReplaceAll(events, "up-model", publicModel), "ok"},
+		{"no model", exchange.TypeJSON, `{"id":"resp_1","object":"response.deleted"}`, "", `{"id":"resp_1","object":"response.deleted"}`, "ok"},
+		{"an error inside", exchange.TypeJSON, `{"error":{"message":"slow down","code":"rate_limit_exceeded"}}`, "", "", "rate_limit"},
+		{"no JSON", exchange.TypeJSON, `{"id":`, "", "", "server"},
+		{"no object", exchange.TypeJSON, `["resp_1"]`, "", "", "server"},
 		{"a page", "text/html", "<html>", "", "", "server"},
-		{"broken off", typeEvents, begun, "stream=true", "", "truncated"},
-		{"nothing", typeEvents, "", "stream=true", "", "server"},
+		{"broken off", exchange.TypeEvents, begun, "stream=true", "", "truncated"},
+		{"nothing", exchange.TypeEvents, "", "stream=true", "", "server"},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
@@ -191,9 +192,8 @@ func TestStoredAddresses(t *testing.T) {
 // TestNews names each thing once, whatever is forgotten of a long stream.
 func TestNews(t *testing.T) {
 	r, remembered := answersRig(t, rigOptions{}, "{}", "{}")
-	s := newEventStream(t.Context(), &exchange{
-		Adapter: r.adapter(t), call: r.call(),
-	}, strings.NewReader(manyItems(200)))
+	x := r.adapter(t).newCall(r.call(), nil)
+	s := newEventStream(t.Context(), &x, strings.NewReader(manyItems(200)))
 	s.keeps = true
 	for range 200 {
 		if _, err := s.Next(); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"gatewright/engine"
 	"gatewright/internal/provider"
+	"gatewright/internal/provider/exchange"
 	"gatewright/internal/wire/fault"
 	wire "gatewright/internal/wire/openai"
 	"gatewright/internal/wire/sse"
@@ -16,78 +17,49 @@ import (
 // tail ends a stream.
 const tail = "data: [DONE]\n\n"
 
-// maxDrain is how many bytes behind the end of a stream are read so that its
-// connection can be used again.
-const maxDrain = 16 << 10
-
 // stream is a streamed answer.
 type stream struct {
 	*chat
 	ctx    context.Context //nolint:containedctx // that of Do: the stream is the rest of its work
-	events *sse.Reader
+	events exchange.Events
 	chunks *wire.Stream
 
 	frame    []byte
 	shown    bool // something has been shown
 	finishes int  // chunks that ended a choice
 	done     bool // the end has been handed out
-	lenient  bool // an event that no blank line closed has been taken
 }
 
-// streamed makes the response of an event stream. Nothing of it has been read.
-func (x *chat) streamed(ctx context.Context, body io.Reader) (*provider.Response, error) {
-	s := &stream{chat: x, ctx: ctx}
-	s.events = sse.NewReader(&announced{body, x.call.Waiting}, x.eventLimit)
-	s.chunks = wire.NewStream(x.payload.Endpoint, x.call.PublicModel, x.payload.Request.IncludeUsage)
-	return &provider.Response{Header: x.responseHeader(eventsType), Stream: s}, nil
-}
-
-// announced is a reader that says so before it reads.
-type announced struct {
-	io.Reader
-	waiting func()
-}
-
-// Read implements [io.Reader].
-func (r *announced) Read(p []byte) (int, error) {
-	r.waiting()
-	return r.Reader.Read(p)
+// Streamed implements [exchange.Reader].
+func (x *chat) Streamed(ctx context.Context, body io.Reader) (*provider.Response, error) {
+	s := &stream{chat: x, ctx: ctx, events: x.Events(body)}
+	s.chunks = wire.NewStream(x.payload.Endpoint, x.Call.PublicModel, x.payload.Request.IncludeUsage)
+	if x.thinkTags {
+		s.chunks.SplitThinking()
+	}
+	return &provider.Response{Header: x.ResponseHeader(exchange.EventsType), Stream: s}, nil
 }
 
 // Next implements [provider.Stream].
 func (s *stream) Next() (provider.Event, error) {
-	for {
-		ev, err := s.events.Next()
-		switch {
-		case err == nil && !ev.HasData:
-			continue // a comment
-		case err == nil:
-		case errors.Is(err, io.ErrUnexpectedEOF) && ev.HasData && !s.lenient:
-			s.lenient = true // the last event lacks its blank line
-		default:
-			return s.end(err)
-		}
-		out, err := s.take(&ev)
-		if s.lenient && err != nil {
-			return provider.Event{}, s.broken(io.ErrUnexpectedEOF)
-		}
-		return out, err
+	ev, err := s.events.Next()
+	if err != nil {
+		return s.end(err)
 	}
+	out, err := s.take(&ev)
+	if s.events.Cut && err != nil {
+		return provider.Event{}, exchange.Broken(io.ErrUnexpectedEOF)
+	}
+	return out, err
 }
 
 // end handles the end of the body.
 func (s *stream) end(err error) (provider.Event, error) {
-	var large *sse.TooLargeError
-	switch {
-	case errors.As(err, &large):
-		return provider.Event{}, provider.BadAnswer("an event of the upstream's stream is too large", err)
-	case !errors.Is(err, io.EOF) && !s.lenient:
-		return provider.Event{}, s.broken(err)
-	case s.chunks.Finished() && !s.done:
+	if errors.Is(err, io.EOF) && s.chunks.Finished() && !s.done {
 		s.done = true
 		return provider.Event{Frame: s.Tail(), Finished: true, Done: true}, nil
 	}
-	return provider.Event{}, io.EOF
+	return provider.Event{}, err
 }
 
 // take makes the client's event of the upstream's.
@@ -99,10 +71,10 @@ func (s *stream) take(ev *sse.Event) (provider.Event, error) {
 	case info.Malformed:
 		return s.malformed(ev.Data, err)
 	case info.Fault != nil:
-		return provider.Event{}, s.failure(info.Fault)
+		return provider.Event{}, s.Failure(info.Fault)
 	case string(ev.Name) == "error" && !info.Done:
-		f := fault.Parse(s.resp.StatusCode, ev.Data)
-		return provider.Event{}, s.failure(&f)
+		f := fault.Parse(s.Resp.StatusCode, ev.Data)
+		return provider.Event{}, s.Failure(&f)
 	case info.Done:
 		return s.doneEvent()
 	}
@@ -146,7 +118,7 @@ func (s *stream) finished() bool {
 // look whole. What does not even begin like a chunk is taken for noise, once the
 // upstream has shown that it can do better.
 func (s *stream) malformed(data []byte, err error) (provider.Event, error) {
-	if !s.shown || bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
+	if !s.shown || !exchange.IsNoise(data) {
 		return provider.Event{}, provider.BadAnswer("the upstream sent an event that is no JSON", err)
 	}
 	return provider.Event{Skipped: true, Finished: s.finished()}, nil
@@ -176,9 +148,4 @@ func (s *stream) Usage() engine.Usage { return usage(s.chunks.Usage()) }
 func (s *stream) Tail() []byte { return []byte(tail) }
 
 // Close implements [provider.Stream].
-func (s *stream) Close() error {
-	if s.done && s.ctx.Err() == nil {
-		_, _ = io.CopyN(io.Discard, s.resp.Body, maxDrain)
-	}
-	return s.body.Close()
-}
+func (s *stream) Close() error { return s.CloseStream(s.ctx, s.done) }

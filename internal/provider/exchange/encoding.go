@@ -1,4 +1,4 @@
-package openai
+package exchange
 
 import (
 	"bufio"
@@ -12,6 +12,8 @@ import (
 
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/zstd"
+
+	"gatewright/internal/provider"
 )
 
 // zstdWindow is the largest window that a frame may ask for: what RFC 8878 wants
@@ -19,6 +21,19 @@ import (
 const zstdWindow = 8 << 20
 
 var errEncoding = errors.New("content encoding is not known")
+
+// Decode takes the content encoding off the body.
+func (x *Exchange) Decode() error {
+	body, err := decoded(x.Resp)
+	if err != nil {
+		return provider.BadAnswer("the upstream's answer could not be decoded", err)
+	}
+	x.Body = body
+	return nil
+}
+
+// Over returns a body that reads from r and closes another one.
+func Over(r io.Reader, body io.Closer) io.ReadCloser { return &decoder{Reader: r, body: body} }
 
 // decoded returns the body of an answer without its content encoding. Decoding
 // is lazy: what it reads, the caller bounds. Closing it closes the body.
