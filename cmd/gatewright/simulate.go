@@ -21,9 +21,10 @@ func newSimulate() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "simulate [SCRIPT]",
 		Short: "Run simulated upstreams, scripted by a YAML file",
-		Long: `Run simulated upstreams: each answers below http://ADDRESS/NAME/v1 as a provider
-would, with the latency, the faults and the quotas of the script. Without a script
-it plays the three upstreams of the demo. docs/simulate.md has the whole schema.`,
+		Long: `Run simulated upstreams: each answers below http://ADDRESS/NAME/v1 as OpenAI and
+Anthropic do, and below http://ADDRESS/NAME/v1beta as Google does, with the latency,
+the faults and the quotas of the script. Without a script it plays the three
+upstreams of the demo. docs/simulate.md has the whole schema.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usageError{fmt.Errorf("one script at a time; see %s --help", c.CommandPath())}

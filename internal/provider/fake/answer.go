@@ -1,6 +1,10 @@
 package fake
 
 import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -31,11 +35,21 @@ type answer struct {
 	reasoning []string
 	pieces    []string
 	refusal   string
-	toolID    []byte // 16 hexadecimal digits
-	toolName  string // set when the answer is a tool call
-	arguments string
+	calls     []toolCall // set when the answer is a call of tools
 	finish    string
 	usage     Usage
+	// hidden is set when the reasoning is there and not sent, sealed when it is sent
+	// in a form that only its maker reads.
+	hidden, sealed bool
+	// stopped is the sequence that ended the text, window that the model's window
+	// did.
+	stopped string
+	window  bool
+	// malformed is set when the model wrote a call that cannot be read.
+	malformed bool
+	// blocked is why the prompt was not answered at all, blockedText what is said
+	// of it.
+	blocked, blockedText string
 	// status, of Responses, says how far the answer is; empty for done. issuer is
 	// the upstream, which marks what it encrypts.
 	status, issuer string
@@ -46,6 +60,13 @@ type answer struct {
 	usageForm usageForm
 	roleEach  bool
 	prelude   bool
+}
+
+// toolCall is a call of a function.
+type toolCall struct {
+	id        string // 16 hexadecimal digits, and a number behind the first
+	name      string
+	arguments string
 }
 
 // answerPlan is the answer of a behaviour, prepared once.
@@ -128,7 +149,7 @@ func fitPieces(pieces []string, n int) []string {
 // compose fills a with what the plan answers to c.
 func (p *answerPlan) compose(a *answer, c *call, d *dice) {
 	a.id = d.appendHex(a.id[:0], 2)
-	a.toolID = d.appendHex(a.toolID[:0], 1)
+	toolID := string(d.appendHex(nil, 1))
 	a.model = c.model
 	a.issuer = p.issuer
 	a.finish = finishStop
@@ -138,8 +159,13 @@ func (p *answerPlan) compose(a *answer, c *call, d *dice) {
 		if c.dimensions == 0 {
 			c.dimensions = p.Dimensions
 		}
-	case EndpointChat, EndpointCompletions, EndpointResponses:
-		p.speak(a, c)
+	case EndpointChat, EndpointCompletions, EndpointResponses, EndpointMessages, EndpointGenerate:
+		p.speak(a, c, toolID)
+	case EndpointCountTokens, EndpointGeminiCount, EndpointGeminiEmbed:
+		a.usage = Usage{Prompt: c.promptTokens}
+		if c.dimensions == 0 {
+			c.dimensions = p.Dimensions
+		}
 	case EndpointCompact:
 		a.usage = Usage{Prompt: c.promptTokens, Completion: 1}
 	case EndpointInputTokens, EndpointStored:
@@ -157,7 +183,7 @@ func (p *answerPlan) compose(a *answer, c *call, d *dice) {
 
 // expected is about how many tokens the plan will answer to c.
 func (p *answerPlan) expected(c *call) int {
-	if c.endpoint != EndpointChat && c.endpoint != EndpointCompletions && c.endpoint != EndpointResponses {
+	if !c.speaks() && c.endpoint != EndpointCompletions {
 		return 0
 	}
 	n := len(p.pieces)
@@ -167,32 +193,99 @@ func (p *answerPlan) expected(c *call) int {
 	return (n + len(p.reasoning)) * max(c.choices, 1)
 }
 
-// speak chooses between a tool call and text, and counts the tokens.
-func (p *answerPlan) speak(a *answer, c *call) {
-	a.reasoning = p.reasoning
-	if c.tool != nil && p.ToolCalls != ToolsNone && (c.tool.forced || c.last().role != "tool") {
-		a.toolName = c.tool.name
-		a.arguments = string(sampleOf(c.tool.parameters))
-		a.finish = finishToolCalls
-	} else {
-		a.pieces = p.text(c)
-		if c.maxTokens > 0 && len(a.pieces) > c.maxTokens {
-			a.pieces = a.pieces[:c.maxTokens]
-			a.finish = finishLength
-		}
+// speak chooses between tool calls and text, and counts the tokens.
+func (p *answerPlan) speak(a *answer, c *call, toolID string) {
+	switch c.thought {
+	case thoughtSaid:
+		a.reasoning = p.reasoning
+	case thoughtHidden:
+		a.reasoning, a.hidden = p.reasoning, len(p.reasoning) > 0
+	case thoughtNone:
 	}
 	if c.endpoint == EndpointCompletions {
 		a.reasoning = nil // the old format has no place for it
 	}
+	if len(c.tools) > 0 && p.ToolCalls != ToolsNone && (c.forced || c.last().role != roleTool) {
+		p.call(a, c, toolID)
+	} else {
+		p.say(a, c)
+	}
 	spoken := len(a.pieces)
-	if a.toolName != "" {
-		spoken = len(argumentPieces(a.arguments)) + 1
+	for i := range a.calls {
+		spoken += len(argumentPieces(a.calls[i].arguments)) + 1
 	}
 	a.usage = Usage{
 		Prompt:     c.promptTokens,
 		Completion: (len(a.reasoning) + spoken) * max(c.choices, 1),
 		Reasoning:  len(a.reasoning) * max(c.choices, 1),
 	}
+}
+
+// call calls the first of the functions, or all of them.
+func (p *answerPlan) call(a *answer, c *call, id string) {
+	tools := c.tools
+	if p.ToolCalls != ToolsAll || c.serial {
+		tools = tools[:1]
+	}
+	a.finish = finishToolCalls
+	for i, t := range tools {
+		one := toolCall{id: id, name: t.name, arguments: string(sampleOf(t.parameters))}
+		if i > 0 {
+			one.id += "_" + strconv.Itoa(i)
+		}
+		a.calls = append(a.calls, one)
+	}
+}
+
+// say fills in the text, within the bounds of the request.
+func (p *answerPlan) say(a *answer, c *call) {
+	a.pieces = p.text(c)
+	if len(c.stops) > 0 {
+		a.pieces, a.stopped = stopAt(a.pieces, c.stops)
+	}
+	if c.maxTokens == 0 {
+		return
+	}
+	most := c.maxTokens
+	if c.bounded {
+		a.reasoning = a.reasoning[:min(most, len(a.reasoning))]
+		most -= len(a.reasoning)
+	}
+	if len(a.pieces) > most {
+		a.pieces = a.pieces[:most]
+		a.finish, a.stopped = finishLength, ""
+	}
+}
+
+// stopAt cuts pieces before the first of the sequences that they hold, and returns
+// which one it was.
+func stopAt(pieces, stops []string) ([]string, string) {
+	text := make([]byte, 0, pieceLimit*len(pieces))
+	ends := make([]int, len(pieces))
+	for i, p := range pieces {
+		text = append(text, joinPieces([]string{p})...)
+		ends[i] = len(text)
+	}
+	at, found := len(text), ""
+	for _, s := range stops {
+		if i := bytes.Index(text, []byte(s)); s != "" && i >= 0 && i < at {
+			at, found = i, s
+		}
+	}
+	if found == "" {
+		return pieces, ""
+	}
+	whole, _ := slices.BinarySearch(ends, at+1) // how many of them end before
+	kept := slices.Clone(pieces[:whole])
+	begin := 0
+	if whole > 0 {
+		begin = ends[whole-1]
+	}
+	if begin < at {
+		quoted := appendString(nil, string(text[begin:at]))
+		kept = append(kept, string(quoted[1:len(quoted)-1]))
+	}
+	return kept, found
 }
 
 // text returns the content as pieces.
@@ -219,6 +312,7 @@ func (p *answerPlan) override(u *Usage) {
 		{&u.Prompt, p.Usage.Prompt},
 		{&u.Completion, p.Usage.Completion},
 		{&u.Cached, p.Usage.Cached},
+		{&u.CacheWrite, p.Usage.CacheWrite},
 		{&u.Reasoning, p.Usage.Reasoning},
 	} {
 		if o.from != 0 {
@@ -241,4 +335,13 @@ func argumentPieces(arguments string) []string {
 		arguments = arguments[n:]
 	}
 	return append(out, arguments)
+}
+
+// joinPieces is the text that escaped pieces make.
+func joinPieces(pieces []string) string {
+	var text string
+	if json.Unmarshal(appendPieces(nil, pieces), &text) != nil {
+		return strings.Join(pieces, "") // cannot be: they are escaped
+	}
+	return text
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -159,7 +160,7 @@ func (up *upstream) reply() upstreamReply {
 
 // credentialHeaders are masked where people see them: a gateway under test may
 // hold a real key.
-var credentialHeaders = []string{"Authorization", "Api-Key", "X-Api-Key", "Cookie", "Proxy-Authorization"}
+var credentialHeaders = []string{"Authorization", "Api-Key", "X-Api-Key", headerGoogleKey, "Cookie", "Proxy-Authorization"}
 
 func seenOf(s *Seen) seenReply {
 	h := s.Header.Clone()
@@ -174,10 +175,23 @@ func seenOf(s *Seen) seenReply {
 	}
 	return seenReply{
 		Call: s.Call, Time: s.Time, DurationMS: float64(ended.Sub(s.Time).Microseconds()) / 1000,
-		Method: s.Method, Path: s.Path, Query: s.Query, Header: h,
+		Method: s.Method, Path: s.Path, Query: maskedQuery(s.Query), Header: h,
 		BodySHA256: s.BodySHA256, Size: s.Size, Model: s.Model, Stream: s.Stream,
 		Fault: s.Fault, Status: s.Status, Cancelled: s.Cancelled, Finished: s.Finished,
 	}
+}
+
+// maskedQuery is a query without the key that may stand in it.
+func maskedQuery(query string) string {
+	values, err := url.ParseQuery(query)
+	switch {
+	case err != nil:
+		return "***"
+	case !values.Has("key"):
+		return query
+	}
+	values.Set("key", "***")
+	return values.Encode()
 }
 
 func faultReplies(table []FaultInfo) []faultReply {

@@ -31,9 +31,14 @@
 //
 // What lives here: the script ([Script], [Behaviour]), the table of faults
 // (faults.go), the engine that plays a fault on a live connection
-// (exchange.go), quotas, the record of what was seen, and one wire protocol,
-// OpenAI's with Azure's paths (openai_*.go; media_*.go for images, audio,
-// moderations and rerank), behind the seam in protocol.go.
+// (exchange.go), quotas, the record of what was seen, and three wire protocols
+// behind the seam in protocol.go: OpenAI's with Azure's paths (openai_*.go;
+// responses_*.go; media_*.go for images, audio, moderations and rerank),
+// Anthropic's Messages (anthropic_*.go) and Google's generateContent
+// (gemini_*.go). The path of a request tells which of them it speaks; every
+// upstream speaks all of them. The latter two judge requests as strictly as the
+// services do (inspect.go), since what a gateway has translated must stand up to
+// that.
 //
 // What never does: anything of the gateway. The package imports the standard
 // library and a YAML reader alone, so that a mistake in the gateway's own wire

@@ -119,19 +119,24 @@ func (x *exchange) hang() {
 // the fault adds. An empty content type sets none.
 func (x *exchange) header(contentType string) http.Header {
 	h := x.w.Header()
-	var id [36]byte
-	x.call.proto.stamp(h, x.call, stamp{
-		requestID: string(x.dice.appendHex(append(id[:0], "req_"...), 2)),
-		elapsed:   time.Since(x.start), limits: x.limits,
-	})
+	x.nameRequest()
+	x.call.proto.stamp(h, x.call, stamp{elapsed: time.Since(x.start), limits: x.limits})
 	if contentType != "" {
 		h.Set("Content-Type", contentType)
 	}
-	if len(x.fault.RetryAfter) > 0 {
+	if len(x.fault.RetryAfter) > 0 && !x.call.waits {
 		h["Retry-After"] = x.fault.RetryAfter
 	}
 	maps.Copy(h, x.fault.Headers)
 	return h
+}
+
+// nameRequest gives the answer its id, once.
+func (x *exchange) nameRequest() {
+	if x.call.requestID == "" {
+		var id [36]byte
+		x.call.requestID = string(x.dice.appendHex(append(id[:0], "req_"...), 2))
+	}
 }
 
 // begin sends the status line and the headers that header has filled, not
@@ -288,14 +293,17 @@ func (x *exchange) sendWhole(status int, contentType string, body []byte) {
 // refuse answers with an error of the maker's.
 func (x *exchange) refuse(e *apiError) {
 	h := x.header("")
-	if len(e.retryAfter) > 0 && len(x.fault.RetryAfter) == 0 {
+	switch {
+	case x.call.waits && len(x.fault.RetryAfter) > 0:
+		e.retryAfter = x.fault.RetryAfter
+	case !x.call.waits && len(e.retryAfter) > 0 && len(x.fault.RetryAfter) == 0:
 		h["Retry-After"] = e.retryAfter
 	}
 	if e.allow != "" {
 		h.Set("Allow", e.allow)
 	}
 	if h.Get("Content-Type") == "" {
-		h.Set("Content-Type", contentJSON)
+		h.Set("Content-Type", x.call.jsonType())
 	}
 	body := x.call.proto.failure(x.call, e)
 	if x.fault.Body != nil {
@@ -368,13 +376,22 @@ func (x *exchange) burst(i, j int) bool {
 	}
 	var buf []byte
 	for ; i < j; i++ {
-		buf = x.framing(buf, i, x.out.data(i))
+		buf = x.framing(buf, i, x.out.frames[i].name, x.out.data(i))
 	}
 	return x.write(buf) && x.flush()
 }
 
 // event sends one event with data of its own.
-func (x *exchange) event(data []byte) bool {
-	p := append([]byte(framePrefix), data...)
-	return x.write(append(p, frameSuffix...)) && x.flush()
+func (x *exchange) event(name string, data []byte) bool {
+	return x.write(appendEvent(nil, x.call, name, data)) && x.flush()
+}
+
+// farewell sends the event that ends a stream, if there is one.
+func (x *exchange) farewell() {
+	name, data := x.call.proto.farewell(x.call)
+	if data == "" {
+		x.flush()
+		return
+	}
+	x.event(name, []byte(data))
 }

@@ -218,7 +218,7 @@ const (
 // sent again and again: each copy refers to the one before it.
 func playBomb(x *exchange) {
 	const mark = "BOMB"
-	x.answer.reasoning, x.answer.toolName = nil, ""
+	x.answer.reasoning, x.answer.calls = nil, nil
 	x.answer.pieces = []string{mark}
 	out := x.render()
 	head, tail, _ := bytes.Cut(out.buf, []byte(mark))

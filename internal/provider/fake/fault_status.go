@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -11,10 +12,10 @@ import (
 // words.
 func statusFaults() []faultDef {
 	words := params("code", "type", "message", "retry_after", "headers", "body")
-	named := func(name, does string, e apiError, matrix ...string) faultDef {
+	named := func(name, does string, matrix ...string) faultDef {
 		return faultDef{
 			FaultInfo: FaultInfo{Name: name, Class: "status", Does: does, Applies: AppliesAny, Params: words, Matrix: matrix},
-			play:      func(x *exchange) { x.refuse(x.reworded(e)) },
+			play:      playWords,
 		}
 	}
 	return []faultDef{
@@ -29,51 +30,46 @@ func statusFaults() []faultDef {
 			},
 			play: playStatus,
 		},
-		named("context-length", "400 context_length_exceeded", apiError{
-			status: http.StatusBadRequest, typ: "invalid_request_error", code: "context_length_exceeded", param: "messages",
-			message: "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens. Please reduce the length of the messages.",
-		}, "F38"),
-		named("content-filter", "400 content_filter, as Azure refuses a prompt", apiError{
-			status: http.StatusBadRequest, code: "content_filter", param: "prompt",
-			message: "The prompt was filtered due to the content management policy. Please change the prompt and try again.",
-			extra:   `"status":400,"innererror":{"code":"ResponsibleAIPolicyViolation","content_filter_result":{"violence":{"filtered":true,"severity":"high"}}}`,
-		}, "F39"),
-		named("content-policy", "400 invalid_prompt, as OpenAI refuses a prompt", apiError{
-			status: http.StatusBadRequest, typ: "invalid_request_error", code: "invalid_prompt",
-			message: "Invalid prompt: the prompt was flagged as potentially violating our usage policy. Please try again with a different prompt.",
-		}, "F39"),
-		named("insufficient-quota", "429 insufficient_quota: the account has no money left", apiError{
-			status: http.StatusTooManyRequests, typ: "insufficient_quota", code: "insufficient_quota",
-			message: "You exceeded your current quota, please check your plan and billing details.",
-		}, "F41"),
-		named("credit-balance", "400 with the words of an empty account, as Anthropic says it", apiError{
-			status: http.StatusBadRequest, typ: "invalid_request_error",
-			message: "Your credit balance is too low to access the API. Please go to Plans & Billing to upgrade or purchase credits.",
-		}, "F41"),
-		named("rate-limit-hint", "429 that tells how long to wait in its body alone", apiError{
-			status: http.StatusTooManyRequests, typ: "tokens", code: "rate_limit_exceeded",
-			message: "Rate limit reached on tokens per min (TPM): Limit 30000, Used 29000, Requested 1500. Please try again in 52s.",
-			extra:   `"resets_in_seconds":52,"details":[{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"52s"}]`,
-		}, "F33"),
-		named("model-not-found", "404 model_not_found", apiError{
-			status: http.StatusNotFound, typ: "invalid_request_error", code: "model_not_found",
-			message: "The model does not exist or you do not have access to it.",
-		}, "F42"),
-		named("invalid-key", "401 invalid_api_key", apiError{
-			status: http.StatusUnauthorized, typ: "invalid_request_error", code: "invalid_api_key",
-			message: "Incorrect API key provided.",
-		}, "F40"),
-		named("overloaded", "503 server_is_overloaded", apiError{
-			status: http.StatusServiceUnavailable, typ: "service_unavailable_error", code: "server_is_overloaded",
-			message: "The engine is currently overloaded, please try again later.",
-		}, "F34", "F35"),
+		named("context-length", "the prompt is too long for the model: 400 context_length_exceeded, or the maker's own words", "F38"),
+		named("content-filter", "400 content_filter, as Azure refuses a prompt; Anthropic's 400; Gemini's 200 with a blockReason (code)", "F39"),
+		named("content-policy", "400 invalid_prompt, as OpenAI refuses a prompt; Anthropic's 400; Gemini's 200 with a blockReason (code)", "F39"),
+		named("insufficient-quota", "429 insufficient_quota: the account has no money left; Anthropic's 429 of a spend limit, Gemini's 402", "F41"),
+		named("credit-balance", "400 with the words of an empty account, as Anthropic says it; Gemini's FAILED_PRECONDITION", "F41"),
+		named("rate-limit-hint", "429 that tells how long to wait in its body alone (Anthropic's never tells)", "F33"),
+		named("model-not-found", "404 model_not_found, not_found_error, NOT_FOUND; of Responses 400", "F42"),
+		named("invalid-key", "401 invalid_api_key or authentication_error; Gemini's 400 API_KEY_INVALID", "F40"),
+		named("overloaded", "503 server_is_overloaded or UNAVAILABLE; Anthropic's 529 overloaded_error", "F34", "F35", "F36"),
 	}
 }
 
-// reworded is e with the words that the script gives.
-func (x *exchange) reworded(e apiError) *apiError {
+// playWords refuses a request in the words that the maker has for the fault. A
+// prompt that is blocked may be no error there.
+func playWords(x *exchange) {
+	e := x.said(x.def.Name)
+	if e.blocks == "" || x.fault.Body != nil {
+		x.refuse(e)
+		return
+	}
+	x.silence(finishFilter)
+	x.answer.blocked, x.answer.blockedText = e.blocks, e.message
+	x.give()
+}
+
+// words are what the maker says in a case that has a name.
+func (x *exchange) words(what string) *apiError {
+	e := x.call.proto.words(x.call, what)
+	e.message = strings.NewReplacer(
+		"{model}", x.call.model, "{request}", x.r.Method+" "+x.r.URL.Path, "{method}", x.r.Method, "{path}", x.path,
+		"{allowed}", x.call.method, "{limit}", strconv.FormatInt(x.up.sim.opts.MaxBody, 10),
+	).Replace(e.message)
+	return &e
+}
+
+// said is the same with the words that the script gives.
+func (x *exchange) said(what string) *apiError {
+	e := x.words(what)
 	if x.fault.Code != "" {
-		e.code = x.fault.Code
+		x.call.proto.coded(e, x.fault.Code)
 	}
 	if x.fault.Type != "" {
 		e.typ = x.fault.Type
@@ -81,41 +77,6 @@ func (x *exchange) reworded(e apiError) *apiError {
 	if x.fault.Message != "" {
 		e.message = x.fault.Message
 	}
-	return &e
-}
-
-// statusErrors are the words for the statuses that have some of their own.
-var statusErrors = map[int]apiError{
-	400: {typ: "invalid_request_error", message: "The request was not valid."},
-	401: {typ: "invalid_request_error", code: "invalid_api_key", message: "Incorrect API key provided."},
-	402: {typ: "billing_error", code: "insufficient_credits", message: "This account has no credits left."},
-	403: {typ: "permission_error", code: "permission_denied", message: "This key may not use the requested resource."},
-	404: {typ: "invalid_request_error", code: "model_not_found", message: "The model does not exist or you do not have access to it."},
-	405: {typ: "invalid_request_error", message: "The method is not allowed here."},
-	408: {typ: "timeout_error", message: "The request took too long."},
-	409: {typ: "conflict_error", message: "The request is in conflict with another one."},
-	410: {typ: "invalid_request_error", code: "model_deprecated", message: "The model was retired."},
-	413: {typ: "invalid_request_error", code: "request_too_large", message: "The request is too large."},
-	422: {typ: "invalid_request_error", message: "The request could not be processed."},
-	425: {typ: "invalid_request_error", message: "The request came too early."},
-	429: {typ: "requests", code: "rate_limit_exceeded", message: "Rate limit reached on requests per min (RPM)."},
-	502: {typ: "server_error", message: "Bad gateway."},
-	503: {typ: "service_unavailable_error", code: "server_is_overloaded", message: "The engine is currently overloaded, please try again later."},
-	504: {typ: "timeout_error", message: "The engine did not answer in time."},
-	529: {typ: "overloaded_error", message: "Overloaded."},
-}
-
-// errorOf is the error of a status.
-func errorOf(status int) apiError {
-	e, ok := statusErrors[status]
-	switch {
-	case ok:
-	case status >= http.StatusInternalServerError:
-		e = apiError{typ: "server_error", message: "The server had an error while processing your request."}
-	default:
-		e = apiError{typ: "invalid_request_error", message: "The request was refused with status " + strconv.Itoa(status) + "."}
-	}
-	e.status = status
 	return e
 }
 
@@ -136,7 +97,7 @@ func playStatus(x *exchange) {
 	case status < http.StatusMultipleChoices && !bodiless(status):
 		x.status = status
 		if x.fault.Body != nil {
-			x.sendWhole(status, contentJSON, []byte(*x.fault.Body))
+			x.sendWhole(status, x.call.jsonType(), []byte(*x.fault.Body))
 			return
 		}
 		x.give()
@@ -149,7 +110,7 @@ func playStatus(x *exchange) {
 	case status < http.StatusBadRequest:
 		x.redirect(status)
 	default:
-		x.refuse(x.reworded(errorOf(status)))
+		x.refuse(x.said(x.def.Name))
 	}
 }
 

@@ -23,7 +23,7 @@ func streamFaults() []faultDef {
 	}
 	words := func() []string { return params("code", "type", "message") }
 	return []faultDef{
-		row("comments-only", "comments, delay apart (default 1s), and never an event", playComments, params("delay"), "F10"),
+		row("comments-only", "comments (Anthropic: pings), delay apart (default 1s), and never an event", playComments, params("delay"), "F10"),
 		tuned("slow-first-token", AppliesAny, "the first content comes after delay (default 5s)", func(x *exchange) {
 			x.pace.FirstToken, x.pace.Jitter = x.delay(defaultSlow), 0
 		}, params("delay"), "F11"),
@@ -32,7 +32,7 @@ func streamFaults() []faultDef {
 		}, params("delay"), "F15", "F16"),
 		tuned("long-stream", AppliesStream, "count pieces of content (default 1000), delay apart (default 100ms): long, and always moving", func(x *exchange) {
 			x.answer.pieces = fitPieces(x.beh.answer.pieces, x.count(defaultLong))
-			x.answer.reasoning, x.answer.toolName = nil, ""
+			x.answer.reasoning, x.answer.calls = nil, nil
 			x.pace.PerToken, x.pace.Jitter = x.delay(defaultPace), 0
 		}, params("count", "delay"), "F16"),
 		row("error-first", "an error object as the first event", errorAt(func(*exchange) int { return 0 }), words(), "F17"),
@@ -40,44 +40,45 @@ func streamFaults() []faultDef {
 		row("content-then-error", "so many content events, then an error object", errorAt(func(x *exchange) int {
 			return x.out.upTo(x.after())
 		}), params("after", "code", "type", "message"), "F19"),
-		row("eof-after-content", "so many content events, then a clean end: no finish reason, no [DONE]", endAt(func(x *exchange) int {
+		row("eof-after-content", "so many content events, then a clean end: no finish reason, no last event", endAt(func(x *exchange) int {
 			return x.out.upTo(x.after())
 		}), params("after"), "F20"),
 		row("eof-no-events", "headers, then a clean end", endAt(func(*exchange) int { return 0 }), nil, "F21"),
-		row("done-only", "[DONE] and nothing else", func(x *exchange) {
+		row("done-only", "the last event ([DONE]; Anthropic's message_stop; Gemini has none) and nothing else", func(x *exchange) {
 			if x.openStream() {
-				x.event([]byte("[DONE]"))
+				x.farewell()
 			}
 		}, nil, "F21"),
-		row("eof-after-role", "the role, then a clean end", endAt(func(x *exchange) int { return x.out.upTo(0) }), nil, "F22"),
-		row("no-done", "a whole stream without [DONE], ended cleanly", endAt(func(x *exchange) int { return x.out.first(frameDone) }), nil, "F23"),
-		row("stall-after-finish", "a whole stream without [DONE], then nothing, ever", func(x *exchange) {
+		row("eof-after-role", "the role (Anthropic's message_start; Gemini sends none), then a clean end", endAt(func(x *exchange) int { return x.out.upTo(0) }), nil, "F22"),
+		row("no-done", "a whole stream without its last event ([DONE], message_stop), ended cleanly", endAt(func(x *exchange) int { return x.out.first(frameDone) }), nil, "F23"),
+		row("stall-after-finish", "a whole stream without its last event ([DONE], message_stop), then nothing, ever", func(x *exchange) {
 			if end := x.render().first(frameDone); x.openStream() && x.events(0, end) {
 				x.hang()
 			}
 		}, nil, "F23"),
-		row("after-done", "a whole stream, then another chunk and garbage after [DONE]", func(x *exchange) {
+		row("after-done", "a whole stream, then another event and garbage after its end", func(x *exchange) {
 			x.giveStream()
 			at := x.out.first(frameContent)
 			if x.burst(at, min(at+1, len(x.out.frames))) {
-				x.write([]byte("data: {garbage\n\n"))
+				x.event("", []byte("{garbage"))
 			}
 		}, nil, "F24"),
 		row("malformed-event", "a whole stream with an event that is no JSON in it, after so many content events (0: before the role)", playMalformed, params("after"), "F25"),
 		tuned("huge-event", AppliesStream, "a whole stream whose content is one event of size bytes (default 1MiB)", func(x *exchange) {
-			x.answer.reasoning, x.answer.toolName = nil, ""
+			x.answer.reasoning, x.answer.calls = nil, nil
 			x.answer.pieces = []string{strings.Repeat("a", int(min(x.size(defaultEvent), maxEvent)))}
 		}, params("size"), "F26"),
-		tuned("usage-repeated", AppliesStream, "a whole stream that reports a growing usage in every content event", func(x *exchange) {
+		tuned("usage-repeated", AppliesStream, "a whole stream that reports a growing usage in every content event; Anthropic's in several message_delta", func(x *exchange) {
 			x.answer.usageForm = usageRepeated
 		}, nil),
-		tuned("usage-on-finish", AppliesStream, "a whole stream that reports its usage with the finish reason", func(x *exchange) {
+		tuned("usage-on-finish", AppliesStream, "a whole stream that reports its usage with the finish reason and nowhere else", func(x *exchange) {
 			x.answer.usageForm = usageOnFinish
 		}, nil),
-		tuned("role-repeated", AppliesStream, "a whole stream with the role in every content event", func(x *exchange) {
+		tuned("role-repeated", AppliesStream, "a whole stream with the role in every content event; Anthropic's with message_start twice", func(x *exchange) {
 			x.answer.roleEach = true
 		}, nil),
-		tuned("prelude", AppliesStream, "a whole stream that begins with an event without choices, as Azure's does", func(x *exchange) {
+		only(AppliesMessages, row("spliced", "so many content events, then a whole stream of another message, as a proxy that tried again behind the client's back", playSpliced, params("after"))),
+		tuned("prelude", AppliesStream, "a whole stream that begins with an event without choices, as Azure's does; Anthropic's with a ping, Gemini's with the usage alone", func(x *exchange) {
 			x.answer.prelude = true
 		}, nil),
 	}
@@ -97,16 +98,12 @@ const (
 func errorAt(index func(*exchange) int) func(*exchange) {
 	return func(x *exchange) {
 		x.render()
-		e := x.reworded(apiError{typ: "server_error", message: "The server had an error while processing your request."})
 		at := index(x)
-		switch {
-		case !x.openStream() || !x.events(0, at):
-		case x.call.responses.render != nil:
-			if x.write(appendFailed(nil, x.call, &x.answer, e, at)) {
-				x.flush()
-			}
-		default:
-			x.event(x.call.proto.failure(x.call, e))
+		if !x.openStream() || !x.events(0, at) {
+			return
+		}
+		if x.write(x.call.proto.broken(nil, x.call, &x.answer, x.said(sayBroken), at)) {
+			x.flush()
 		}
 	}
 }
@@ -127,8 +124,12 @@ func playComments(x *exchange) {
 	if !x.openStream() {
 		return
 	}
+	sign := []byte(": keep-alive\n\n")
+	if x.call.endpoint == EndpointMessages {
+		sign = appendEvent(nil, x.call, eventPing, []byte(pingData))
+	}
 	for ok := true; ok; {
-		ok = x.write([]byte(": keep-alive\n\n")) && x.flush() && x.wait(x.delay(defaultComments))
+		ok = x.write(sign) && x.flush() && x.wait(x.delay(defaultComments))
 	}
 }
 
@@ -139,8 +140,21 @@ func playMalformed(x *exchange) {
 	if x.after() > 0 {
 		at = out.upTo(x.after())
 	}
-	broken := slices.Concat(out.data(min(at, len(out.frames)-1))[:20], []byte(`,"choices":[{"delta":{"content":"bro`))
-	if x.openStream() && x.events(0, at) && x.event(broken) {
+	model := min(at, len(out.frames)-1)
+	broken := slices.Concat(out.data(model)[:20], []byte(`,"choices":[{"delta":{"content":"bro`))
+	if x.openStream() && x.events(0, at) && x.event(out.frames[model].name, broken) {
 		x.events(at, len(out.frames))
 	}
+}
+
+// playSpliced sends the beginning of one stream and the whole of another.
+func playSpliced(x *exchange) {
+	at := x.render().upTo(x.after())
+	if !x.openStream() || !x.events(0, at) {
+		return
+	}
+	x.answer.id = x.dice.appendHex(nil, 2)
+	x.out.reset()
+	x.call.proto.render(x.out, x.call, &x.answer)
+	x.events(0, len(x.out.frames))
 }

@@ -26,8 +26,13 @@ const (
 	// AppliesPlain fits requests that ask for one JSON answer (not for sound, nor
 	// for a transcript as text).
 	AppliesPlain Applies = "plain"
-	// AppliesText fits chat, completions and responses, streamed or not.
+	// AppliesText fits chat, completions, responses, messages and generate_content,
+	// streamed or not.
 	AppliesText Applies = "text"
+	// AppliesMessages fits messages, AppliesGenerate generate_content: what no other
+	// protocol can say.
+	AppliesMessages Applies = "messages"
+	AppliesGenerate Applies = "generate"
 )
 
 // FaultInfo is one row of the table of faults, for help texts and pages.
@@ -65,7 +70,11 @@ func (f *faultDef) fits(c *call) bool {
 	case AppliesPlain:
 		return c.plain()
 	case AppliesText:
-		return c.endpoint == EndpointChat || c.endpoint == EndpointCompletions || c.endpoint == EndpointResponses
+		return c.speaks() || c.endpoint == EndpointCompletions
+	case AppliesMessages:
+		return c.endpoint == EndpointMessages && (c.stream || f.Class != "stream")
+	case AppliesGenerate:
+		return c.endpoint == EndpointGenerate
 	case AppliesAny:
 	}
 	return true
@@ -133,7 +142,7 @@ type table struct {
 
 var faultTable = sync.OnceValue(func() *table {
 	t := &table{byName: map[string]*faultDef{}}
-	t.rows = slices.Concat(statusFaults(), answerFaults(), encodingFaults(), connectionFaults(), httpFaults(), streamFaults(), framingFaults())
+	t.rows = slices.Concat(statusFaults(), answerFaults(), outcomeFaults(), encodingFaults(), connectionFaults(), httpFaults(), streamFaults(), framingFaults())
 	for i := range t.rows {
 		t.byName[t.rows[i].Name] = &t.rows[i]
 	}

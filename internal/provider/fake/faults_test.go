@@ -80,6 +80,10 @@ func TestEveryFaultIsObserved(t *testing.T) {
 			observed = append(observed, "http-NNN")
 		}
 	}
+	for _, s := range otherFaults() {
+		observed = append(observed, (&faultCase{fault: s.fault}).faultName())
+	}
+	observed = append(observed, "redacted-thinking") // TestMessagesThoughts
 	for _, f := range Faults() {
 		if !slices.Contains(observed, f.Name) {
 			t.Errorf("no test observes the fault %s", f.Name)

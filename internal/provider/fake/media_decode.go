@@ -97,7 +97,8 @@ func decodeMedia(c *call, body []byte) *apiError {
 	case EndpointRerank:
 		return decodeRerank(c, &q)
 	case EndpointChat, EndpointCompletions, EndpointEmbeddings, EndpointModels,
-		EndpointResponses, EndpointCompact, EndpointInputTokens, EndpointStored:
+		EndpointResponses, EndpointCompact, EndpointInputTokens, EndpointStored,
+		EndpointMessages, EndpointCountTokens, EndpointGenerate, EndpointGeminiCount, EndpointGeminiEmbed:
 	}
 	return nil
 }

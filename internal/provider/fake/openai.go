@@ -35,12 +35,20 @@ var openAIPaths = map[string]struct {
 	"/responses/input_tokens": {EndpointInputTokens, http.MethodPost},
 }
 
-// azureRoot begins the paths of Azure's form.
-const azureRoot = "/openai/"
+// azureRoot begins the paths of Azure's form, googleRoot those at which Google
+// speaks OpenAI's protocol.
+const (
+	azureRoot  = "/openai/"
+	googleRoot = "/v1beta/openai/"
+)
 
-// route knows /v1/x, /x, /openai/v1/x and /openai/deployments/NAME/x.
+// route knows /v1/x, /x, /openai/v1/x, /openai/deployments/NAME/x and
+// /v1beta/openai/x.
 func (openAI) route(r *http.Request, path string) (*call, bool) {
 	c := &call{proto: openAI{}, key: bearer(r.Header), contentType: r.Header.Get("Content-Type")}
+	if rest, google := strings.CutPrefix(path, googleRoot); google {
+		path = "/" + rest
+	}
 	rest, azure := strings.CutPrefix(path, azureRoot)
 	if azure {
 		c.azure = true
@@ -121,9 +129,9 @@ func appendCode(dst []byte, code string) []byte {
 // stamp sets x-request-id, openai-* and, with a quota that says so,
 // x-ratelimit-*.
 func (openAI) stamp(h http.Header, c *call, s stamp) {
-	h["X-Request-Id"] = []string{s.requestID}
+	h["X-Request-Id"] = []string{c.requestID}
 	if c.azure {
-		h["Apim-Request-Id"] = []string{s.requestID}
+		h["Apim-Request-Id"] = []string{c.requestID}
 	} else {
 		h["Openai-Processing-Ms"] = []string{strconv.FormatInt(s.elapsed.Milliseconds(), 10)}
 		h["Openai-Version"] = []string{"2020-10-01"}
@@ -146,4 +154,15 @@ func (openAI) stamp(h http.Header, c *call, s stamp) {
 		h.Set("X-Ratelimit-Remaining-Tokens", strconv.Itoa(l.tokens))
 		h.Set("X-Ratelimit-Reset-Tokens", reset)
 	}
+}
+
+func (openAI) farewell(*call) (name, data string) { return "", "[DONE]" }
+
+// broken writes an event with an error object; of a response, the events that
+// tell it.
+func (p openAI) broken(dst []byte, c *call, a *answer, e *apiError, events int) []byte {
+	if c.responses.render != nil {
+		return appendFailed(dst, c, a, e, events)
+	}
+	return appendEvent(dst, c, "", p.failure(c, e))
 }

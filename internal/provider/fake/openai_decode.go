@@ -26,6 +26,8 @@ type openAIRequest struct {
 	N                   *int            `json:"n"`
 	Tools               json.RawMessage `json:"tools"`
 	ToolChoice          json.RawMessage `json:"tool_choice"`
+	ParallelToolCalls   *bool           `json:"parallel_tool_calls"`
+	Stop                json.RawMessage `json:"stop"`
 	ResponseFormat      struct {
 		Type       string `json:"type"`
 		JSONSchema struct {
@@ -53,7 +55,8 @@ func (openAI) decode(c *call, body []byte) *apiError {
 		return decodeMedia(c, body)
 	case EndpointResponses, EndpointCompact, EndpointInputTokens, EndpointStored:
 		return decodeResponses(c, body)
-	case EndpointChat, EndpointCompletions, EndpointEmbeddings:
+	case EndpointChat, EndpointCompletions, EndpointEmbeddings,
+		EndpointMessages, EndpointCountTokens, EndpointGenerate, EndpointGeminiCount, EndpointGeminiEmbed:
 	}
 	var q openAIRequest
 	if err := json.Unmarshal(body, &q); err != nil {
@@ -135,7 +138,9 @@ func decodeChat(c *call, q *openAIRequest) *apiError {
 	c.promptTokens = tokensOf(len(q.Messages) + len(q.Tools))
 	messages := q.Messages
 	c.last = func() lastMessage { return readLast(messages) }
-	c.tool = offeredTool(q.Tools, q.ToolChoice)
+	offeredTools(c, q.Tools, q.ToolChoice)
+	c.serial = q.ParallelToolCalls != nil && !*q.ParallelToolCalls
+	c.stops = readStops(q.Stop)
 	switch q.ResponseFormat.Type {
 	case "json_schema":
 		c.structured, c.schema = true, q.ResponseFormat.JSONSchema.Schema
@@ -189,9 +194,9 @@ func contentText(raw json.RawMessage) string {
 	return strings.Join(texts, "\n")
 }
 
-// offeredTool returns the function that an answer would call: the one that
-// tool_choice names, else the first.
-func offeredTool(tools, choice json.RawMessage) *tool {
+// offeredTools reads the functions that an answer may call: the one that
+// tool_choice names, else all.
+func offeredTools(c *call, tools, choice json.RawMessage) {
 	var list []struct {
 		Type     string `json:"type"`
 		Function struct {
@@ -200,18 +205,31 @@ func offeredTool(tools, choice json.RawMessage) *tool {
 		} `json:"function"`
 	}
 	if len(tools) == 0 || json.Unmarshal(tools, &list) != nil {
-		return nil
+		return
 	}
 	mode, named := readToolChoice(choice)
 	if mode == "none" {
-		return nil
+		return
 	}
+	c.forced = named != "" || mode == "required"
 	for _, t := range list {
 		if t.Type == "function" && t.Function.Name != "" && (named == "" || named == t.Function.Name) {
-			return &tool{name: t.Function.Name, parameters: t.Function.Parameters, forced: named != "" || mode == "required"}
+			c.tools = append(c.tools, tool{name: t.Function.Name, parameters: t.Function.Parameters})
 		}
 	}
-	return nil
+}
+
+// readStops reads one sequence or a list of them.
+func readStops(raw json.RawMessage) []string {
+	var one string
+	if json.Unmarshal(raw, &one) == nil {
+		return []string{one}
+	}
+	var list []string
+	if json.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	return list
 }
 
 func readToolChoice(choice json.RawMessage) (mode, named string) {
@@ -232,6 +250,7 @@ func readToolChoice(choice json.RawMessage) (mode, named string) {
 // decodeCompletion reads a prompt: a text, or a list with an answer for each.
 func decodeCompletion(c *call, q *openAIRequest) *apiError {
 	c.stream, c.includeUsage = q.Stream, q.Stream && q.StreamOptions.IncludeUsage
+	c.stops = readStops(q.Stop)
 	c.last = func() lastMessage { return lastMessage{} }
 	if len(q.Prompt) == 0 {
 		c.promptTokens = 1 // the service takes an empty prompt

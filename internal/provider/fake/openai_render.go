@@ -55,6 +55,9 @@ func appendUsage(b []byte, u Usage, details bool) []byte {
 	b = appendField(b, `,"total_tokens":`, u.Prompt+u.Completion)
 	if details {
 		b = appendField(b, `,"prompt_tokens_details":{"cached_tokens":`, u.Cached)
+		if u.CacheWrite > 0 {
+			b = appendField(b, `,"cache_write_tokens":`, u.CacheWrite)
+		}
 		b = appendField(b, `,"audio_tokens":0},"completion_tokens_details":{"reasoning_tokens":`, u.Reasoning)
 		b = append(b, `,"audio_tokens":0,"accepted_prediction_tokens":0,"rejected_prediction_tokens":0}`...)
 	}
@@ -107,7 +110,7 @@ func renderWhole(out *rendering, c *call, a *answer) {
 
 func appendMessage(b []byte, a *answer, choice int) []byte {
 	b = append(b, `{"role":"assistant","content":`...)
-	if a.toolName != "" || a.refusal != "" {
+	if len(a.calls) > 0 || a.refusal != "" {
 		b = append(b, "null"...)
 	} else {
 		b = appendPieces(b, a.pieces)
@@ -116,23 +119,31 @@ func appendMessage(b []byte, a *answer, choice int) []byte {
 		b = append(b, `,"reasoning_content":`...)
 		b = appendPieces(b, a.reasoning)
 	}
-	if a.toolName != "" {
-		b = append(b, `,"tool_calls":[{"id":`...)
-		b = appendToolID(b, a, choice)
+	for i := range a.calls {
+		if i == 0 {
+			b = append(b, `,"tool_calls":[`...)
+		} else {
+			b = append(b, ',')
+		}
+		b = append(b, `{"id":`...)
+		b = appendToolID(b, &a.calls[i], choice)
 		b = append(b, `,"type":"function","function":{"name":`...)
-		b = appendString(b, a.toolName)
+		b = appendString(b, a.calls[i].name)
 		b = append(b, `,"arguments":`...)
-		b = appendString(b, a.arguments)
-		b = append(b, `}}]`...)
+		b = appendString(b, a.calls[i].arguments)
+		b = append(b, `}}`...)
+	}
+	if len(a.calls) > 0 {
+		b = append(b, ']')
 	}
 	b = append(b, `,"refusal":`...)
 	b = appendNullable(b, a.refusal)
 	return append(b, `,"annotations":[]}`...)
 }
 
-func appendToolID(b []byte, a *answer, choice int) []byte {
+func appendToolID(b []byte, one *toolCall, choice int) []byte {
 	b = append(b, `"call_`...)
-	b = append(b, a.toolID...)
+	b = append(b, one.id...)
 	if choice > 0 {
 		b = strconv.AppendInt(append(b, '_'), int64(choice), 10)
 	}
@@ -217,7 +228,7 @@ func (k *chunker) usage(b []byte, kind frameKind) []byte {
 func (k *chunker) roles() {
 	for i := range k.c.choices {
 		content := `""`
-		if k.a.toolName != "" || k.a.refusal != "" {
+		if len(k.a.calls) > 0 || k.a.refusal != "" {
 			content = "null"
 		}
 		k.chunk(frameRole, i, "", `"delta":{"role":"assistant","content":`, content, `,"refusal":null}`)
@@ -235,8 +246,10 @@ func (k *chunker) content() {
 			k.chunk(frameContent, i, "", `"delta":{`, role, `"reasoning_content":"`, p, `"}`)
 		}
 	}
-	if a.toolName != "" {
-		k.toolCall(role)
+	if len(a.calls) > 0 {
+		for n := range a.calls {
+			k.toolCall(role, n)
+		}
 		return
 	}
 	if a.refusal != "" {
@@ -256,17 +269,19 @@ func (k *chunker) content() {
 	}
 }
 
-// toolCall streams a call: id and name first, then the arguments in pieces.
-func (k *chunker) toolCall(role string) {
-	name := string(appendString(nil, k.a.toolName))
+// toolCall streams call number n: id and name first, then the arguments in
+// pieces.
+func (k *chunker) toolCall(role string, n int) {
+	one := &k.a.calls[n]
+	name, head := string(appendString(nil, one.name)), `"tool_calls":[{"index":`+strconv.Itoa(n)
 	for i := range k.c.choices {
-		k.chunk(frameContent, i, "", `"delta":{`, role, `"tool_calls":[{"index":0,"id":`, string(appendToolID(nil, k.a, i)),
+		k.chunk(frameContent, i, "", `"delta":{`, role, head, `,"id":`, string(appendToolID(nil, one, i)),
 			`,"type":"function","function":{"name":`, name, `,"arguments":""}}]}`)
 	}
-	for _, p := range argumentPieces(k.a.arguments) {
+	for _, p := range argumentPieces(one.arguments) {
 		quoted := string(appendString(nil, p))
 		for i := range k.c.choices {
-			k.chunk(frameContent, i, "", `"delta":{`, role, `"tool_calls":[{"index":0,"function":{"arguments":`, quoted, `}}]}`)
+			k.chunk(frameContent, i, "", `"delta":{`, role, head, `,"function":{"arguments":`, quoted, `}}]}`)
 		}
 	}
 }

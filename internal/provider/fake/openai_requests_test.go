@@ -161,6 +161,9 @@ func FuzzDecode(f *testing.F) {
 		`{"model":"m","prompt":"a cat","image":"x","n":2,"partial_images":2,"stream":true}`,
 		`{"model":"m","input":"hi","voice":"alloy","stream_format":"sse"}`, `{"input":["violence",""]}`,
 		`{"model":"m","query":"a b","documents":["b",{"text":"a b"}],"top_n":1,"return_documents":true}`,
+		`{"model":"m","max_tokens":2048,"stream":true,"thinking":{"type":"enabled","budget_tokens":1024},"system":[{"type":"text","text":"x"}],"messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}`,
+		`{"model":"m","max_tokens":9,"tools":[{"name":"f","input_schema":{"type":"object"}}],"messages":[{"role":"user","content":"x"},{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"y"}]}]}`,
+		`{"contents":[{"role":"user","parts":[{"text":"x"}]},{"role":"model","parts":[{"functionCall":{"name":"f","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"name":"f","response":{"output":"stream"}}}]}],"tools":[{"functionDeclarations":[{"name":"f","parameters":{"type":"OBJECT"}}]}],"generationConfig":{"thinkingConfig":{"includeThoughts":true}}}`,
 		formOf("model=m", "@file=RIFF", "stream=true"), formOf("model=m", "@image[]=x", "prompt=p", "n=2", "response_format=url"),
 	} {
 		for endpoint := range len(allEndpoints()) {
@@ -169,7 +172,14 @@ func FuzzDecode(f *testing.F) {
 	}
 	plan := planAnswer(Answer{Echo: true, Dimensions: 2}, "a")
 	f.Fuzz(func(t *testing.T, data []byte, endpoint byte) {
-		c := &call{proto: openAI{}, endpoint: allEndpoints()[int(endpoint)%len(allEndpoints())]}
+		c := &call{endpoint: allEndpoints()[int(endpoint)%len(allEndpoints())], version: versionOld}
+		c.proto = openAI{}
+		if strings.HasPrefix(string(c.endpoint), "messages") {
+			c.proto = anthropic{}
+		}
+		if c.endpoint == EndpointGenerate || strings.HasPrefix(string(c.endpoint), "gemini") {
+			c.proto, c.stream = gemini{}, bytes.Contains(data, []byte("stream"))
+		}
 		if bytes.HasPrefix(data, []byte("--b")) {
 			c.contentType = formType
 		}

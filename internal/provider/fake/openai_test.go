@@ -224,6 +224,68 @@ func joinToolCall(t *testing.T, stream []byte) call3 {
 	return out
 }
 
+func TestParallelToolCalls(t *testing.T) {
+	const want = "weather{\"city\":\"text\",\"days\":2} other{}"
+	r := newRig(t, oneUpstream("answer: {tool_calls: all}"), Options{})
+	body := `{"model":"m","messages":[{"role":"user","content":"x"}],` + weatherTool
+	var v struct {
+		Choices []struct {
+			Message struct {
+				ToolCalls []struct {
+					ID       string
+					Function struct{ Name, Arguments string }
+				} `json:"tool_calls"`
+			}
+		}
+	}
+	if err := json.Unmarshal(r.send(t, "POST", chatPath, body+"}").body, &v); err != nil || len(v.Choices) != 1 {
+		t.Fatalf("%v in %+v", err, v)
+	}
+	var got []string
+	ids := map[string]bool{}
+	for _, c := range v.Choices[0].Message.ToolCalls {
+		got = append(got, c.Function.Name+c.Function.Arguments)
+		ids[c.ID] = true
+	}
+	if strings.Join(got, " ") != want || len(ids) != 2 {
+		t.Errorf("got %q with the ids %v", got, ids)
+	}
+	streamed := make([]string, 2)
+	for _, data := range events(r.send(t, "POST", chatPath, body+`,"stream":true}`).body) {
+		var c chunk
+		if data == "[DONE]" || json.Unmarshal([]byte(data), &c) != nil {
+			continue
+		}
+		for _, tc := range c.Choices[0].Delta.ToolCalls {
+			streamed[tc.Index] += tc.Function.Name + tc.Function.Arguments
+		}
+	}
+	if strings.Join(streamed, " ") != want {
+		t.Errorf("streamed %q", streamed)
+	}
+	if one := joinToolCall(t, r.send(t, "POST", chatPath, body+`,"stream":true,"parallel_tool_calls":false}`).body); one.name != "weather" {
+		t.Errorf("one at a time: %+v", one)
+	}
+}
+
+func TestStopSequences(t *testing.T) {
+	r := newRig(t, oneUpstream("answer: {text: 'one \"two\" <b> three'}"), Options{})
+	for _, c := range []struct{ stop, want string }{
+		{`"tw"`, `one "`},
+		{`["zzz","<b>"]`, `one "two" `},
+		{`["one"]`, ""},
+		{`"e \""`, "on"},
+		{`[]`, `one "two" <b> three`},
+		{`""`, `one "two" <b> three`},
+		{`null`, `one "two" <b> three`},
+	} {
+		got := tell(t, r.send(t, "POST", chatPath, strings.TrimSuffix(streamBody, "}")+`,"stop":`+c.stop+`}`).body)
+		if got.content != c.want || got.finish != "stop" {
+			t.Errorf("stop %s: got %q, %s, want %q", c.stop, got.content, got.finish, c.want)
+		}
+	}
+}
+
 func TestContentOfAnswers(t *testing.T) {
 	for _, c := range []struct{ name, behaviour, body, want string }{
 		{"default", "{}", chatBody, "Hello from a, a simulated upstream."},

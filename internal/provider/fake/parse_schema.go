@@ -63,10 +63,11 @@ func (d *decoder) answer(n *yaml.Node, path string, a *Answer) {
 		"dimensions": func(n *yaml.Node, p string) { d.integer(n, p, &a.Dimensions) },
 		"usage": func(n *yaml.Node, p string) {
 			d.mapping(n, p, fields{
-				"prompt":     func(n *yaml.Node, p string) { d.integer(n, p, &a.Usage.Prompt) },
-				"completion": func(n *yaml.Node, p string) { d.integer(n, p, &a.Usage.Completion) },
-				"cached":     func(n *yaml.Node, p string) { d.integer(n, p, &a.Usage.Cached) },
-				"reasoning":  func(n *yaml.Node, p string) { d.integer(n, p, &a.Usage.Reasoning) },
+				"prompt":      func(n *yaml.Node, p string) { d.integer(n, p, &a.Usage.Prompt) },
+				"completion":  func(n *yaml.Node, p string) { d.integer(n, p, &a.Usage.Completion) },
+				"cached":      func(n *yaml.Node, p string) { d.integer(n, p, &a.Usage.Cached) },
+				"cache_write": func(n *yaml.Node, p string) { d.integer(n, p, &a.Usage.CacheWrite) },
+				"reasoning":   func(n *yaml.Node, p string) { d.integer(n, p, &a.Usage.Reasoning) },
 			})
 		},
 	})

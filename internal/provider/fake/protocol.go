@@ -12,6 +12,7 @@ import (
 type protocol interface {
 	protocolReader
 	protocolWriter
+	protocolErrors
 }
 
 type protocolReader interface {
@@ -25,14 +26,52 @@ type protocolReader interface {
 type protocolWriter interface {
 	// render writes the answer into out, as a stream when c.stream is set.
 	render(out *rendering, c *call, a *answer)
-	// failure is the body of an error answer and of an error in a stream.
-	failure(c *call, e *apiError) []byte
 	// stamp sets the headers that the maker sends with every answer.
 	stamp(h http.Header, c *call, s stamp)
+	// farewell is the event that ends a stream; without data there is none.
+	farewell(c *call) (name, data string)
+	// broken appends an error in a stream, as it goes on the wire, after so many
+	// events.
+	broken(dst []byte, c *call, a *answer, e *apiError, events int) []byte
 }
 
+type protocolErrors interface {
+	// words are what the maker says in a case that has a name: a fault of the
+	// class status, http-NNN, or one of the say constants.
+	words(c *call, what string) apiError
+	// exceeded is the 429 of a quota.
+	exceeded(c *call, l *limits) apiError
+	// coded gives an error the code that a script names.
+	coded(e *apiError, code string)
+	// failure is the body of an error answer.
+	failure(c *call, e *apiError) []byte
+}
+
+// The cases beside the faults in which an upstream refuses a request. The words
+// of a maker may hold {model}, {request}, {method}, {path}, {allowed} and {limit}.
+const (
+	sayNoKey    = "no-key"    // no credential was sent
+	sayNoPath   = "no-path"   // the path leads nowhere
+	sayMethod   = "no-method" // the path takes another method
+	sayTooLarge = "too-large" // the body is longer than the simulation takes
+	sayUnknown  = "unknown-model"
+	sayBroken   = "broken"   // an error in the middle of a stream
+	sayProvider = "provider" // an error in the place of an answer
+)
+
 // protocols are asked in this order; the first that knows a path has it.
-var protocols = []protocol{openAI{}}
+var protocols = []protocol{anthropic{}, gemini{}, openAI{}}
+
+// protocolOf guesses the protocol of a request whose path leads nowhere.
+func protocolOf(r *http.Request) protocol {
+	switch {
+	case r.Header.Get(headerVersion) != "":
+		return anthropic{}
+	case r.Header.Get(headerGoogleKey) != "":
+		return gemini{}
+	}
+	return openAI{}
+}
 
 // call is one decoded request.
 type call struct {
@@ -46,6 +85,15 @@ type call struct {
 	missing *apiError
 	// key is the credential as it was sent, contentType that of the body.
 	key, contentType string
+	// json is the content type of a whole answer; empty means contentJSON.
+	json string
+	// crlf ends the lines of a stream with CR LF; array makes a stream of it that
+	// is one JSON array, its elements sent one after the other.
+	crlf, array bool
+	// waits tells in the body how long to wait, not in a header.
+	waits bool
+	// requestID is the one of the answer, once it is made.
+	requestID string
 	// model is the name asked for; of the models endpoint, the one to show.
 	model string
 
@@ -58,8 +106,20 @@ type call struct {
 	promptTokens int
 	// last reads the last message, which few answers need.
 	last func() lastMessage
-	// tool is the function that an answer would call; nil for none.
-	tool *tool
+	// tools are the functions that an answer may call. forced leaves no other
+	// choice, serial allows one call at a time.
+	tools          []tool
+	forced, serial bool
+	// stops end the text before the first of them that it holds.
+	stops []string
+	// thought says what becomes of the reasoning; bounded counts it among
+	// maxTokens.
+	thought thoughtForm
+	bounded bool
+	// reasons is set when the upstream thinks: its script has a reasoning.
+	reasons bool
+	// version is the interface version that the request names.
+	version string
 	// structured is set when the content must be JSON, of schema if not nil.
 	structured bool
 	schema     json.RawMessage
@@ -67,17 +127,33 @@ type call struct {
 	inputs     []string
 	dimensions int
 	base64     bool
+	// google is what belongs to calls of Google's alone.
+	google googleCall
 	// media is what images, audio, moderations and rerank ask for.
 	media mediaCall
 	// responses is what the Responses endpoints ask for.
 	responses responsesCall
 }
 
+// thoughtForm is what becomes of the reasoning that a script has.
+type thoughtForm int
+
+const (
+	thoughtSaid   thoughtForm = iota // it is sent
+	thoughtHidden                    // it is counted and signed, but not sent
+	thoughtNone                      // there is none
+)
+
+// speaks reports whether a model is asked to say something.
+func (c *call) speaks() bool {
+	return c.endpoint == EndpointChat || c.endpoint == EndpointResponses || c.endpoint == EndpointMessages || c.endpoint == EndpointGenerate
+}
+
 // plain reports whether one JSON answer is asked for.
-func (c *call) plain() bool { return !c.stream && c.media.contentType == "" }
+func (c *call) plain() bool { return !c.stream && !c.array && c.media.contentType == "" }
 
 // pieces reports whether the answer goes out in pieces: a stream, or sound.
-func (c *call) pieces() bool { return c.stream || c.media.sound != "" }
+func (c *call) pieces() bool { return c.stream || c.array || c.media.sound != "" }
 
 // answerType is the content type of the normal answer.
 func (c *call) answerType() string {
@@ -87,12 +163,20 @@ func (c *call) answerType() string {
 	case c.media.contentType != "":
 		return c.media.contentType
 	}
+	return c.jsonType()
+}
+
+// jsonType is the content type of JSON.
+func (c *call) jsonType() string {
+	if c.json != "" {
+		return c.json
+	}
 	return contentJSON
 }
 
 // lastMessage is how a conversation ends.
 type lastMessage struct {
-	// role is that of the last message.
+	// role is that of the last message; roleTool when it is what a tool gave.
 	role string
 	// user is the text of the last message of a user.
 	user string
@@ -102,19 +186,25 @@ type lastMessage struct {
 type tool struct {
 	name       string
 	parameters json.RawMessage
-	// forced is set when the request leaves no choice.
-	forced bool
 }
+
+// roleTool is the role of what a tool gave.
+const roleTool = "tool"
 
 // apiError is an error as a maker's API tells it.
 type apiError struct {
-	status int
+	// status is that of the answer, number the one that the body names where that
+	// is another.
+	status, number int
 	// typ, code and param are null in OpenAI's form when empty. A code of
 	// digits alone is a number.
 	typ, code, param string
 	message          string
-	// extra is further members of the error object: JSON without braces.
+	// extra is further members of the error object, or of its list of details:
+	// JSON without braces or brackets.
 	extra string
+	// blocks is why a prompt is blocked, where that is no error but an answer.
+	blocks string
 	// retryAfter is sent as it stands; allow is the Allow header of a 405.
 	retryAfter []string
 	allow      string
@@ -122,112 +212,8 @@ type apiError struct {
 
 // stamp is what [protocolWriter.stamp] has to tell.
 type stamp struct {
-	requestID string
-	elapsed   time.Duration
-	limits    *limits
-}
-
-// frameKind says what an event of a stream is for.
-type frameKind int
-
-const (
-	framePrelude frameKind = iota // before the role: no choices
-	frameRole
-	frameContent // text, reasoning, refusal or a piece of a tool call
-	frameFinish
-	frameUsage
-	frameDone
-)
-
-// frame is one event of a stream: the bounds of its data in a rendering.
-type frame struct {
-	kind frameKind
-	// paced is set where the next piece of content begins.
-	paced bool
-	// from is where the framing begins.
-	from, lo, hi int
-}
-
-// The framing that a rendering holds around the data of each event.
-const (
-	framePrefix = "data: "
-	frameSuffix = "\n\n"
-)
-
-// rendering is an answer in a wire format. Of a stream, buf holds the events
-// one after the other, framed.
-type rendering struct {
-	buf    []byte
-	frames []frame
-	// bare is set when the frames are pieces of one body and no events.
-	bare bool
-	// The list of answers in a body that is not streamed: where its key
-	// begins, and where its value does and ends.
-	key, lo, hi int
-}
-
-func (o *rendering) reset() {
-	o.buf, o.frames = o.buf[:0], o.frames[:0]
-	o.key, o.lo, o.hi, o.bare = 0, 0, 0, false
-}
-
-// begin opens the data of a new event.
-func (o *rendering) begin(kind frameKind, paced bool) { o.beginNamed(kind, paced, "") }
-
-// beginNamed opens the data of a new event that has a name, unless that is
-// empty.
-func (o *rendering) beginNamed(kind frameKind, paced bool, name string) {
-	from := len(o.buf)
-	if name != "" {
-		o.buf = append(append(append(o.buf, "event: "...), name...), '\n')
-	}
-	if !o.bare {
-		o.buf = append(o.buf, framePrefix...)
-	}
-	o.frames = append(o.frames, frame{kind: kind, paced: paced, from: from, lo: len(o.buf)})
-}
-
-// end closes the event that begin opened.
-func (o *rendering) end() {
-	o.frames[len(o.frames)-1].hi = len(o.buf)
-	if !o.bare {
-		o.buf = append(o.buf, frameSuffix...)
-	}
-}
-
-// data is the payload of one event.
-func (o *rendering) data(i int) []byte { return o.buf[o.frames[i].lo:o.frames[i].hi] }
-
-// framed holds the events from i to j-1 as they go on the wire.
-func (o *rendering) framed(i, j int) []byte {
-	if i >= j {
-		return nil
-	}
-	end := len(o.buf)
-	if j < len(o.frames) {
-		end = o.frames[j].from
-	}
-	return o.buf[o.frames[i].from:end]
-}
-
-// first returns the index of the first event of a kind or later kind.
-func (o *rendering) first(kind frameKind) int {
-	for i := range o.frames {
-		if o.frames[i].kind >= kind {
-			return i
-		}
-	}
-	return len(o.frames)
-}
-
-// upTo returns the index of the event that follows the first n content events;
-// when there are fewer, of the one that follows them all.
-func (o *rendering) upTo(n int) int {
-	i := o.first(frameContent)
-	for ; n > 0 && i < len(o.frames) && o.frames[i].kind == frameContent; i++ {
-		n--
-	}
-	return i
+	elapsed time.Duration
+	limits  *limits
 }
 
 // appendString appends s as a JSON string.

@@ -24,12 +24,19 @@ func newQuota(q Quota) *quota {
 	return &quota{limit: q}
 }
 
+// The limits of a quota.
+const (
+	limitRequests   = "requests"
+	limitTokens     = "tokens"
+	limitConcurrent = "concurrent"
+)
+
 // limits is what an answer tells about a quota.
 type limits struct {
 	of                Quota
 	requests, tokens  int // left
 	reset             time.Duration
-	exceeded          string // the limit that refused the request: requests, tokens, concurrent
+	exceeded          string // the limit that refused the request
 	admitted, windows bool
 }
 
@@ -45,11 +52,11 @@ func (q *quota) take(now time.Time, tokens int) limits {
 	l := limits{of: q.limit, reset: q.ends.Sub(now), windows: q.limit.Per > 0}
 	switch {
 	case q.limit.Concurrent > 0 && q.running >= q.limit.Concurrent:
-		l.exceeded = "concurrent"
+		l.exceeded = limitConcurrent
 	case q.limit.Requests > 0 && q.requests >= q.limit.Requests:
-		l.exceeded = "requests"
+		l.exceeded = limitRequests
 	case q.limit.Tokens > 0 && q.used+tokens > q.limit.Tokens:
-		l.exceeded = "tokens"
+		l.exceeded = limitTokens
 	default:
 		l.admitted = true
 		q.requests++
@@ -68,24 +75,13 @@ func (q *quota) release() {
 	q.mu.Unlock()
 }
 
-// refusal is the 429 of an exceeded quota.
-func (l *limits) refusal(model string) *apiError {
-	e := &apiError{status: 429, typ: l.exceeded, code: "rate_limit_exceeded"}
-	switch l.exceeded {
-	case "concurrent":
-		e.typ = "requests"
-		e.message = "Rate limit reached for " + model + " on concurrent requests: Limit " + strconv.Itoa(l.of.Concurrent) + "."
-		return e
-	case "tokens":
-		e.message = "Rate limit reached for " + model + " on tokens: Limit " + strconv.Itoa(l.of.Tokens)
-	default:
-		e.message = "Rate limit reached for " + model + " on requests: Limit " + strconv.Itoa(l.of.Requests)
+// wait is what a refusal tells of how long to wait, in seconds; empty for
+// nothing.
+func (l *limits) wait() string {
+	if l.exceeded == limitConcurrent || !l.of.RetryAfter {
+		return ""
 	}
-	e.message += " per " + l.of.Per.String() + ". Please try again in " + compact(l.reset) + "."
-	if l.of.RetryAfter {
-		e.retryAfter = []string{strconv.FormatInt(int64((l.reset+time.Second-1)/time.Second), 10)}
-	}
-	return e
+	return strconv.FormatInt(int64((l.reset+time.Second-1)/time.Second), 10)
 }
 
 // compact writes a duration as OpenAI's headers do: 4ms, 1.5s, 6m0s.

@@ -55,6 +55,7 @@ type responsesRequest struct {
 	MaxOutputTokens    *int            `json:"max_output_tokens"`
 	Tools              json.RawMessage `json:"tools"`
 	ToolChoice         json.RawMessage `json:"tool_choice"`
+	ParallelToolCalls  *bool           `json:"parallel_tool_calls"`
 	Text               struct {
 		Format struct {
 			Type   string          `json:"type"`
@@ -134,7 +135,8 @@ func decodeResponses(c *call, body []byte) *apiError {
 func (r *responsesCall) read(c *call, q *responsesRequest) *apiError {
 	c.stream = q.Stream && c.endpoint == EndpointResponses
 	c.promptTokens = tokensOf(len(q.Input) + len(q.Instructions) + len(q.Tools))
-	c.tool = responsesTool(q.Tools, q.ToolChoice)
+	responsesTools(c, q.Tools, q.ToolChoice)
+	c.serial = q.ParallelToolCalls != nil && !*q.ParallelToolCalls
 	c.structured, c.schema = strings.HasPrefix(q.Text.Format.Type, "json_"), q.Text.Format.Schema
 	r.previous, r.conversation = q.PreviousResponseID, conversationID(q.Conversation)
 	r.store = q.Store == nil || *q.Store
@@ -161,28 +163,31 @@ func conversationID(raw json.RawMessage) string {
 	return object.ID
 }
 
-// responsesTool returns the function that an answer would call, as offeredTool
+// responsesTools reads the functions that an answer may call, as offeredTools
 // does for chat.
-func responsesTool(tools, choice json.RawMessage) *tool {
+func responsesTools(c *call, tools, choice json.RawMessage) {
 	var list []struct {
 		Type       string          `json:"type"`
 		Name       string          `json:"name"`
 		Parameters json.RawMessage `json:"parameters"`
 	}
 	if len(tools) == 0 || json.Unmarshal(tools, &list) != nil {
-		return nil
+		return
 	}
 	var mode string
 	var named struct{ Name string }
 	if json.Unmarshal(choice, &mode) != nil && json.Unmarshal(choice, &named) != nil {
 		named.Name = ""
 	}
+	if mode == "none" {
+		return
+	}
+	c.forced = named.Name != "" || mode == "required"
 	for _, t := range list {
-		if mode != "none" && t.Type == "function" && t.Name != "" && (named.Name == "" || named.Name == t.Name) {
-			return &tool{name: t.Name, parameters: t.Parameters, forced: named.Name != "" || mode == "required"}
+		if t.Type == "function" && t.Name != "" && (named.Name == "" || named.Name == t.Name) {
+			c.tools = append(c.tools, tool{name: t.Name, parameters: t.Parameters})
 		}
 	}
-	return nil
 }
 
 // inputItem is what the simulation reads of an item.
@@ -218,7 +223,7 @@ func (r *responsesCall) readInput(raw json.RawMessage) (last lastMessage, e *api
 			r.references = append(r.references, item.ID)
 			continue
 		case item.Type == "function_call_output":
-			last.role = "tool"
+			last.role = roleTool
 		case item.Role != "":
 			last.role = item.Role
 		}

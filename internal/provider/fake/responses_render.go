@@ -68,8 +68,9 @@ func itemIDs(c *call, a *answer) []string {
 			ids = append(ids, item.ID)
 		}
 	}
-	for _, prefix := range []string{"rs_", "msg_", "fc_"} {
-		ids = append(ids, prefix+string(a.id))
+	ids = append(ids, "rs_"+string(a.id), "msg_"+string(a.id))
+	for n := range a.calls {
+		ids = append(ids, callItem(a, n))
 	}
 	return ids
 }
@@ -106,6 +107,9 @@ func renderCompaction(out *rendering, a *answer) {
 func appendResponsesUsage(b []byte, u Usage) []byte {
 	b = appendField(b, `"usage":{"input_tokens":`, u.Prompt)
 	b = appendField(b, `,"input_tokens_details":{"cached_tokens":`, u.Cached)
+	if u.CacheWrite > 0 {
+		b = appendField(b, `,"cache_write_tokens":`, u.CacheWrite)
+	}
 	b = appendField(b, `},"output_tokens":`, u.Completion)
 	b = appendField(b, `,"output_tokens_details":{"reasoning_tokens":`, u.Reasoning)
 	b = appendField(b, `},"total_tokens":`, u.Prompt+u.Completion)
@@ -193,17 +197,20 @@ func (r *responder) incomplete(status string) string {
 // items appends the output, item by item.
 func (r *responder) items(b []byte) []byte {
 	start := len(b)
-	if len(r.a.reasoning) > 0 {
-		b = r.reasoning(b, true)
-	}
-	for _, item := range []func([]byte, bool) []byte{r.toolCall, r.message} {
-		if n := len(b); n > start {
-			if b = item(append(b, ','), true); len(b) == n+1 {
-				b = b[:n]
-			}
-			continue
+	add := func(item func([]byte, bool) []byte) {
+		if len(b) > start {
+			b = append(b, ',')
 		}
 		b = item(b, true)
+	}
+	if len(r.a.reasoning) > 0 {
+		add(r.reasoning)
+	}
+	for n := range r.a.calls {
+		add(r.toolCall(n))
+	}
+	if len(r.a.calls) == 0 {
+		add(r.message)
 	}
 	return b
 }
@@ -223,33 +230,38 @@ func (r *responder) reasoning(b []byte, done bool) []byte {
 	return append(b, '}')
 }
 
-// toolCall appends the item of a call, if the answer is one.
-func (r *responder) toolCall(b []byte, done bool) []byte {
-	if r.a.toolName == "" {
-		return b
+// toolCall returns what appends the item of call number n.
+func (r *responder) toolCall(n int) func(b []byte, done bool) []byte {
+	one := &r.a.calls[n]
+	return func(b []byte, done bool) []byte {
+		b = appendString(append(b, `{"id":`...), callItem(r.a, n))
+		b = append(b, `,"type":"function_call","status":"`...)
+		b = append(b, progress(done)...)
+		b = append(b, `","call_id":`...)
+		b = appendToolID(b, one, 0)
+		b = append(b, `,"name":`...)
+		b = appendString(b, one.name)
+		b = append(b, `,"arguments":`...)
+		if done {
+			b = appendString(b, one.arguments)
+		} else {
+			b = append(b, `""`...)
+		}
+		return append(b, '}')
 	}
-	b = append(b, `{"id":"fc_`...)
-	b = append(b, r.a.id...)
-	b = append(b, `","type":"function_call","status":"`...)
-	b = append(b, progress(done)...)
-	b = append(b, `","call_id":`...)
-	b = appendToolID(b, r.a, 0)
-	b = append(b, `,"name":`...)
-	b = appendString(b, r.a.toolName)
-	b = append(b, `,"arguments":`...)
-	if done {
-		b = appendString(b, r.a.arguments)
-	} else {
-		b = append(b, `""`...)
-	}
-	return append(b, '}')
 }
 
-// message appends the item of a message, if the answer is one.
-func (r *responder) message(b []byte, done bool) []byte {
-	if r.a.toolName != "" {
-		return b
+// callItem is the id of the item of call number n.
+func callItem(a *answer, n int) string {
+	id := "fc_" + string(a.id)
+	if n > 0 {
+		id += "_" + strconv.Itoa(n)
 	}
+	return id
+}
+
+// message appends the item of the message.
+func (r *responder) message(b []byte, done bool) []byte {
 	b = append(b, `{"id":"msg_`...)
 	b = append(b, r.a.id...)
 	b = append(b, `","type":"message","status":"`...)

@@ -17,9 +17,10 @@ func (r *responder) stream() {
 		r.thoughts(index)
 		index++
 	}
-	if r.a.toolName != "" {
-		r.called(index)
-	} else {
+	for n := range r.a.calls {
+		r.called(index+n, n)
+	}
+	if len(r.a.calls) == 0 {
 		r.said(index)
 	}
 	end := r.status()
@@ -56,7 +57,7 @@ func (r *responder) life(kind frameKind, name, status string) {
 // place writes an event about the item at an index.
 func (r *responder) place(kind frameKind, paced bool, name, id string, index int, body func(b []byte) []byte) {
 	r.event(kind, paced, name, func(b []byte) []byte {
-		b = appendString(append(b, `"item_id":`...), id+string(r.a.id))
+		b = appendString(append(b, `"item_id":`...), id)
 		b = appendField(b, `,"output_index":`, index)
 		return body(append(b, ','))
 	})
@@ -78,21 +79,22 @@ const (
 // all of them are.
 func (r *responder) thoughts(index int) {
 	const place = `"summary_index":0,`
+	id := "rs_" + string(r.a.id)
 	text := func(key string, add func([]byte) []byte) func([]byte) []byte {
 		return func(b []byte) []byte { return add(append(append(b, place...), key...)) }
 	}
 	all := func(b []byte) []byte { return appendPieces(b, r.a.reasoning) }
 	r.item(framePrelude, itemAdded, index, r.reasoning, false)
-	r.place(framePrelude, false, "response.reasoning_summary_part.added", "rs_", index, func(b []byte) []byte {
+	r.place(framePrelude, false, "response.reasoning_summary_part.added", id, index, func(b []byte) []byte {
 		return append(b, place+`"part":{"type":"summary_text","text":""}`...)
 	})
 	for _, p := range r.a.reasoning {
-		r.place(frameContent, true, "response.reasoning_summary_text.delta", "rs_", index, text(`"delta":"`, func(b []byte) []byte {
+		r.place(frameContent, true, "response.reasoning_summary_text.delta", id, index, text(`"delta":"`, func(b []byte) []byte {
 			return append(append(b, p...), '"')
 		}))
 	}
-	r.place(frameContent, false, "response.reasoning_summary_text.done", "rs_", index, text(`"text":`, all))
-	r.place(frameContent, false, "response.reasoning_summary_part.done", "rs_", index, text(`"part":{"type":"summary_text","text":`, func(b []byte) []byte {
+	r.place(frameContent, false, "response.reasoning_summary_text.done", id, index, text(`"text":`, all))
+	r.place(frameContent, false, "response.reasoning_summary_part.done", id, index, text(`"part":{"type":"summary_text","text":`, func(b []byte) []byte {
 		return append(all(b), '}')
 	}))
 	r.item(frameContent, itemDone, index, r.reasoning, true)
@@ -107,23 +109,30 @@ func opening(index int) frameKind {
 	return framePrelude
 }
 
-// called writes the events of a tool call.
-func (r *responder) called(index int) {
-	r.item(opening(index), itemAdded, index, r.toolCall, false)
-	for _, p := range argumentPieces(r.a.arguments) {
-		r.place(frameContent, true, "response.function_call_arguments.delta", "fc_", index, func(b []byte) []byte {
+// called writes the events of call number n. What comes before the last item is
+// content, so that nothing of the end stands between.
+func (r *responder) called(index, n int) {
+	id, one, end := callItem(r.a, n), &r.a.calls[n], frameFinish
+	if n < len(r.a.calls)-1 {
+		end = frameContent
+	}
+	item := r.toolCall(n)
+	r.item(opening(index), itemAdded, index, item, false)
+	for _, p := range argumentPieces(one.arguments) {
+		r.place(frameContent, true, "response.function_call_arguments.delta", id, index, func(b []byte) []byte {
 			return appendString(append(b, `"delta":`...), p)
 		})
 	}
-	r.place(frameFinish, false, "response.function_call_arguments.done", "fc_", index, func(b []byte) []byte {
-		return appendString(append(b, `"arguments":`...), r.a.arguments)
+	r.place(end, false, "response.function_call_arguments.done", id, index, func(b []byte) []byte {
+		return appendString(append(b, `"arguments":`...), one.arguments)
 	})
-	r.item(frameFinish, itemDone, index, r.toolCall, true)
+	r.item(end, itemDone, index, item, true)
 }
 
 // said writes the events of a message.
 func (r *responder) said(index int) {
 	const place = `"content_index":0,`
+	id := "msg_" + string(r.a.id)
 	kind, key, texts := "response.output_text", `"text":`, r.a.pieces
 	if r.a.refusal != "" {
 		quoted := string(appendString(nil, r.a.refusal))
@@ -133,16 +142,16 @@ func (r *responder) said(index int) {
 		return func(b []byte) []byte { return r.part(append(b, place+`"part":`...), done) }
 	}
 	r.item(opening(index), itemAdded, index, r.message, false)
-	r.place(opening(index), false, "response.content_part.added", "msg_", index, part(false))
+	r.place(opening(index), false, "response.content_part.added", id, index, part(false))
 	for _, p := range texts {
-		r.place(frameContent, true, kind+".delta", "msg_", index, func(b []byte) []byte {
+		r.place(frameContent, true, kind+".delta", id, index, func(b []byte) []byte {
 			return append(append(append(b, place+`"logprobs":[],"delta":"`...), p...), '"')
 		})
 	}
-	r.place(frameFinish, false, kind+".done", "msg_", index, func(b []byte) []byte {
+	r.place(frameFinish, false, kind+".done", id, index, func(b []byte) []byte {
 		return appendPieces(append(append(b, place...), key...), texts)
 	})
-	r.place(frameFinish, false, "response.content_part.done", "msg_", index, part(true))
+	r.place(frameFinish, false, "response.content_part.done", id, index, part(true))
 	r.item(frameFinish, itemDone, index, r.message, true)
 }
 

@@ -140,6 +140,14 @@ func TestResponsesStream(t *testing.T) {
 			"a call", "text: one", `,"tools":[{"type":"function","name":"f","parameters":{"type":"object","properties":{"a":{"enum":["x"]}},"required":["a"]}}]`,
 			"response.function_call_arguments.delta", `{"a":"x"}`, "response.completed",
 		},
+		{
+			"two calls", "tool_calls: all", `,"tools":[{"type":"function","name":"f"},{"type":"function","name":"g"}]`,
+			"response.function_call_arguments.delta", `{}{}`, "response.completed",
+		},
+		{
+			"one call at a time", "tool_calls: all", `,"parallel_tool_calls":false,"tools":[{"type":"function","name":"f"},{"type":"function","name":"g"}]`,
+			"response.function_call_arguments.delta", `{}`, "response.completed",
+		},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {

@@ -75,6 +75,9 @@ const (
 	// ToolsAuto calls the first function of a request that offers tools,
 	// unless its last message already is a tool's result. It is the default.
 	ToolsAuto ToolCalls = "auto"
+	// ToolsAll is like ToolsAuto, and calls all of the functions at once, unless the
+	// request wants one call at a time.
+	ToolsAll ToolCalls = "all"
 	// ToolsNone answers with text whatever tools are offered.
 	ToolsNone ToolCalls = "none"
 )
@@ -90,8 +93,9 @@ type Answer struct {
 	Tokens int
 	// Echo answers with the last user message instead of Text.
 	Echo bool
-	// Reasoning, when set, is sent before the content as reasoning_content,
-	// as several makers do.
+	// Reasoning, when set, is sent before the content: as reasoning_content, as
+	// several makers do; in Messages as a block of thinking when the request asks
+	// for it; of Gemini as thoughts when it includes them, and counted otherwise.
 	Reasoning string
 	// ToolCalls says when tools are called; empty means [ToolsAuto].
 	ToolCalls ToolCalls
@@ -107,8 +111,9 @@ type Answer struct {
 type Usage struct {
 	// Prompt and Completion are all input and all output tokens.
 	Prompt, Completion int
-	// Cached is the part of Prompt that was read from a cache.
-	Cached int
+	// Cached is the part of Prompt that was read from a cache, CacheWrite the part
+	// that was written to one.
+	Cached, CacheWrite int
 	// Reasoning is the part of Completion that was thought, not said.
 	Reasoning int
 }
@@ -213,6 +218,16 @@ const (
 	EndpointInputTokens Endpoint = "responses_input_tokens"
 	// EndpointStored is what is asked of a response that the upstream keeps.
 	EndpointStored Endpoint = "responses_stored"
+	// EndpointMessages is Anthropic's Messages.
+	EndpointMessages Endpoint = "messages"
+	// EndpointCountTokens counts what Messages would read.
+	EndpointCountTokens Endpoint = "messages_count_tokens"
+	// EndpointGenerate is Gemini's generateContent, streamed or not.
+	EndpointGenerate Endpoint = "generate_content"
+	// EndpointGeminiCount counts what Gemini would read.
+	EndpointGeminiCount Endpoint = "gemini_count_tokens"
+	// EndpointGeminiEmbed is Gemini's embeddings, of one text or several.
+	EndpointGeminiEmbed Endpoint = "gemini_embed_content"
 	// EndpointModels is the list of models and each model of it.
 	EndpointModels Endpoint = "models"
 )
@@ -228,5 +243,6 @@ func faultyEndpoints() []Endpoint {
 		EndpointImageGenerations, EndpointImageEdits, EndpointImageVariations,
 		EndpointTranscriptions, EndpointTranslations, EndpointSpeech, EndpointModerations, EndpointRerank,
 		EndpointResponses, EndpointCompact, EndpointInputTokens, EndpointStored,
+		EndpointMessages, EndpointCountTokens, EndpointGenerate, EndpointGeminiCount, EndpointGeminiEmbed,
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -105,40 +104,34 @@ func (x *exchange) admit() *apiError {
 		}
 	}
 	if !routed {
-		x.call = &call{proto: protocols[0]}
+		x.call = &call{proto: protocolOf(x.r)}
 	}
 	switch err := x.readBody(); {
 	case errors.Is(err, errTooLong):
-		return &apiError{
-			status: http.StatusRequestEntityTooLarge, typ: "invalid_request_error",
-			message: fmt.Sprintf("The request body is longer than %d bytes.", x.up.sim.opts.MaxBody),
-		}
+		return x.words(sayTooLarge)
 	case err != nil:
 		x.stop()
 		return nil
 	case !routed:
-		return &apiError{
-			status: http.StatusNotFound, typ: "invalid_request_error",
-			message: fmt.Sprintf("Invalid URL (%s %s)", x.r.Method, x.r.URL.Path),
-		}
+		return x.words(sayNoPath)
 	}
 	if e := x.checkKey(); e != nil {
 		return e
 	}
 	if x.r.Method != x.call.method {
-		return &apiError{
-			status: http.StatusMethodNotAllowed, typ: "invalid_request_error", allow: x.call.method,
-			message: fmt.Sprintf("Not allowed to %s on %s; use %s.", x.r.Method, x.path, x.call.method),
-		}
+		e := x.words(sayMethod)
+		e.allow = x.call.method
+		return e
 	}
 	if x.call.missing != nil {
 		return x.call.missing
 	}
+	x.call.reasons = x.beh.answer.Reasoning != ""
 	if e := x.call.proto.decode(x.call, x.body.Bytes()); e != nil {
 		return e
 	}
 	if x.call.model != "" && !x.beh.serves(x.call.model) {
-		return x.unknownModel()
+		return x.words(sayUnknown)
 	}
 	if e := x.recall(); e != nil {
 		return e
@@ -166,32 +159,13 @@ func (x *exchange) readBody() error {
 
 func (x *exchange) checkKey() *apiError {
 	want := x.beh.key
-	if want == "" || subtle.ConstantTimeCompare([]byte(want), []byte(x.call.key)) == 1 {
+	switch {
+	case want == "" || subtle.ConstantTimeCompare([]byte(want), []byte(x.call.key)) == 1:
 		return nil
+	case x.call.key == "":
+		return x.words(sayNoKey)
 	}
-	e := &apiError{status: http.StatusUnauthorized, typ: "invalid_request_error", code: "invalid_api_key"}
-	e.message = "Incorrect API key provided."
-	if x.call.key == "" {
-		e.code = ""
-		e.message = "No API key provided. Send it in the Authorization header, as Bearer YOUR_KEY."
-	}
-	return e
-}
-
-// unknownModel refuses a model. The Responses endpoints do so with another status.
-func (x *exchange) unknownModel() *apiError {
-	e := errorModel(x.call.model)
-	if x.call.responses.render != nil {
-		e.status, e.param = http.StatusBadRequest, "model"
-	}
-	return e
-}
-
-func errorModel(model string) *apiError {
-	return &apiError{
-		status: http.StatusNotFound, typ: "invalid_request_error", code: "model_not_found",
-		message: fmt.Sprintf("The model `%s` does not exist or you do not have access to it.", model),
-	}
+	return x.words("invalid-key")
 }
 
 // checkQuota takes what the request needs from the quota. Lists of models are
@@ -206,7 +180,11 @@ func (x *exchange) checkQuota() *apiError {
 	if l.admitted {
 		return nil
 	}
-	return l.refusal(x.call.model)
+	e := x.call.proto.exceeded(x.call, &l)
+	if wait := l.wait(); wait != "" {
+		e.retryAfter = []string{wait}
+	}
+	return &e
 }
 
 // release gives the place in the quota back. It comes before the last bytes of

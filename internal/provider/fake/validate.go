@@ -145,11 +145,12 @@ func (a *Answer) check(c *checker, prefix string) {
 	c.number(prefix+"usage.prompt", a.Usage.Prompt, maxCount*maxCount)
 	c.number(prefix+"usage.completion", a.Usage.Completion, maxCount*maxCount)
 	c.number(prefix+"usage.cached", a.Usage.Cached, maxCount*maxCount)
+	c.number(prefix+"usage.cache_write", a.Usage.CacheWrite, maxCount*maxCount)
 	c.number(prefix+"usage.reasoning", a.Usage.Reasoning, maxCount*maxCount)
 	switch a.ToolCalls {
-	case "", ToolsAuto, ToolsNone:
+	case "", ToolsAuto, ToolsAll, ToolsNone:
 	default:
-		c.add(prefix+"tool_calls", "no such mode %q; write %s or %s", string(a.ToolCalls), ToolsAuto, ToolsNone)
+		c.add(prefix+"tool_calls", "no such mode %q; write %s, %s or %s", string(a.ToolCalls), ToolsAuto, ToolsAll, ToolsNone)
 	}
 }
 
