@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"gatewright/internal/config"
+	"gatewright/internal/meter"
 )
 
 // LogSettings change how a running gateway logs: level and format reload with
@@ -25,21 +26,26 @@ func (s *LogSettings) Set(c config.Log) {
 }
 
 // NewLogger returns a logger that writes to w as configured, and what changes
-// that later.
+// that later. Lines are written to w in parallel.
 func NewLogger(w io.Writer, c config.Log) (*slog.Logger, *LogSettings) {
 	s := new(LogSettings)
 	s.Set(c)
 	options := &slog.HandlerOptions{Level: &s.level}
-	return slog.New(&logHandler{settings: s, json: slog.NewJSONHandler(w, options), text: slog.NewTextHandler(w, options)}), s
+	logger := slog.New(&logHandler{settings: s, lines: w, json: slog.NewJSONHandler(w, options), text: slog.NewTextHandler(w, options)})
+	if b, ok := w.(*LogBuffer); ok {
+		b.lost = func(lines int) { logger.Warn("log lines dropped", slog.Int("dropped", lines)) }
+	}
+	return logger, s
 }
 
 // logHandler writes each entry in the format of the moment.
 type logHandler struct {
 	settings   *LogSettings
+	lines      io.Writer // for finished lines; nil = each has attributes of the handler's
 	json, text slog.Handler
 }
 
-var _ slog.Handler = (*logHandler)(nil)
+var _ meter.LineWriter = (*logHandler)(nil)
 
 func (h *logHandler) current() slog.Handler {
 	if h.settings.text.Load() {
@@ -66,4 +72,21 @@ func (h *logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 // WithGroup implements [slog.Handler].
 func (h *logHandler) WithGroup(name string) slog.Handler {
 	return &logHandler{settings: h.settings, json: h.json.WithGroup(name), text: h.text.WithGroup(name)}
+}
+
+// Form implements [meter.LineWriter].
+func (h *logHandler) Form() meter.Form {
+	switch {
+	case h.lines == nil:
+		return meter.FormNone
+	case h.settings.text.Load():
+		return meter.FormText
+	}
+	return meter.FormJSON
+}
+
+// WriteLines implements [meter.LineWriter].
+func (h *logHandler) WriteLines(lines []byte) {
+	// What cannot be written is lost, as with any logger.
+	_, _ = h.lines.Write(lines)
 }

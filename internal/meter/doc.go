@@ -7,5 +7,6 @@
 // and reasons only, and has at most 10,000 bytes.
 //
 // Read recorder.go first (queue, goroutine, what is dropped), then line.go (the
-// fields) and list.go (how lists are cut).
+// fields), list.go (how lists are cut) and encode.go (the bytes; attrs.go where
+// another handler makes them).
 package meter

@@ -37,106 +37,127 @@ const _ = uint(maxLine - attemptsBudget - skippedBudget - candidatesBudget - ord
 // codeInternal is the code of a request that ended with a fault of our own.
 const codeInternal = "internal_error"
 
-// attributes are the fields of the line of one decision. The names are those of
-// a decision everywhere else.
-func (r *Recorder) attributes(d *engine.Decision, debug bool) []slog.Attr {
-	attrs := make([]slog.Attr, 0, 24)
-	attrs = append(attrs, slog.String("id", clean(d.ID, maxID)), requestGroup(d.Request))
-	attrs = appendText(attrs, "model", d.Model, maxName)
-	attrs = appendText(attrs, "resolved_by", d.Resolved, maxID)
-	attrs = appendText(attrs, "strategy", d.Strategy, maxID)
-	attrs = appendText(attrs, "selection_source", d.SelectionSource, maxID)
-	attrs = append(attrs, slog.Uint64("snapshot", d.Snapshot))
-	attrs = appendStrings(attrs, "order", d.Order, orderBudget)
-	attrs = appendSkipped(attrs, d.Skipped)
-	attrs = appendAttempts(attrs, d.Attempts)
-	attrs = appendStrings(attrs, "fallback_path", d.FallbackPath, pathBudget)
-	attrs = appendFaults(attrs, d.Faults)
+// fields takes the fields of one line, in order.
+type fields interface {
+	// add takes a field. One that holds a *list is taken before add returns: the
+	// list is used again.
+	add(a slog.Attr)
+	// open begins a group of fields, close ends it. Groups are not nested.
+	open(group string)
+	close()
+}
+
+// describer walks over the fields of decisions. It is used by one goroutine.
+type describer struct {
+	status func(code string) int
+	list   list
+}
+
+// describe hands the fields of the line of one decision to f. The names are
+// those of a decision everywhere else.
+func (w *describer) describe(f fields, d *engine.Decision, debug bool) {
+	f.add(slog.String("id", clean(d.ID, maxID)))
+	f.open("request")
+	addRequest(f, d.Request, d.CountedTokens > 0)
+	f.close()
+	addText(f, "model", d.Model, maxName)
+	addText(f, "resolved_by", d.Resolved, maxID)
+	addText(f, "strategy", d.Strategy, maxID)
+	addText(f, "selection_source", d.SelectionSource, maxID)
+	f.add(slog.Uint64("snapshot", d.Snapshot))
+	w.strings(f, "order", d.Order, orderBudget)
+	w.skipped(f, d.Skipped)
+	w.attempts(f, d.Attempts)
+	w.strings(f, "fallback_path", d.FallbackPath, pathBudget)
+	w.faults(f, d.Faults)
 	if d.LawMended {
-		attrs = append(attrs, slog.Bool("law_mended", true))
+		f.add(slog.Bool("law_mended", true))
+	}
+	if d.Counting > 0 {
+		f.add(slog.Float64("counting_ms", milliseconds(d.Counting)))
 	}
 	if debug {
-		attrs = appendCandidates(attrs, d.Candidates)
+		w.candidates(f, d.Candidates)
 	}
-	return append(attrs, r.resultGroup(d),
-		slog.Float64("duration_ms", milliseconds(d.Duration)),
-		slog.Float64("overhead_ms", milliseconds(max(d.Duration-d.Upstream, 0))))
+	f.open("result")
+	w.result(f, d)
+	f.close()
+	f.add(slog.Float64("duration_ms", milliseconds(d.Duration)))
+	f.add(slog.Float64("overhead_ms", milliseconds(max(d.Duration-d.Upstream, 0))))
 }
 
-// requestGroup is what was asked, by whom: features, never content.
-func requestGroup(q *engine.Request) slog.Attr {
-	attrs := make([]slog.Attr, 0, 12)
-	attrs = append(attrs,
-		slog.String("model", clean(q.Model, maxName)),
-		slog.String("endpoint", q.Endpoint.String()),
-		slog.Bool("stream", q.Stream))
+// addRequest tells what was asked, by whom: features, never content. counted
+// says that a tokenizer has counted the input.
+func addRequest(f fields, q *engine.Request, counted bool) {
+	f.add(slog.String("model", clean(q.Model, maxName)))
+	f.add(slog.String("endpoint", q.Endpoint.String()))
+	f.add(slog.Bool("stream", q.Stream))
 	if c := q.Caller; c != nil {
-		attrs = appendText(attrs, "key", c.Key, maxID)
-		attrs = appendText(attrs, "team", c.Team, maxID)
-		attrs = appendText(attrs, "org", c.Org, maxID)
+		addText(f, "key", c.Key, maxID)
+		addText(f, "team", c.Team, maxID)
+		addText(f, "org", c.Org, maxID)
 	}
 	if q.Session.Present() {
-		attrs = appendText(attrs, "session", hex.EncodeToString(q.Session.Key[:sessionSize]), maxID)
-		attrs = appendText(attrs, "session_source", q.Session.Source, maxID)
+		addText(f, "session", hex.EncodeToString(q.Session.Key[:sessionSize]), maxID)
+		addText(f, "session_source", q.Session.Source, maxID)
 	}
-	attrs = appendText(attrs, "needs", strings.Join(q.Needs.Names(), " "), maxID)
-	if q.InputTokens > 0 {
-		attrs = append(attrs, slog.Int64("input_tokens_estimate", q.InputTokens))
+	addText(f, "needs", strings.Join(q.Needs.Names(), " "), maxID)
+	switch {
+	case counted:
+		f.add(slog.Int64("input_tokens_counted", q.InputTokens))
+	case q.InputTokens > 0:
+		f.add(slog.Int64("input_tokens_estimate", q.InputTokens))
 	}
 	if q.MaxOutput > 0 {
-		attrs = append(attrs, slog.Int64("max_output_tokens", q.MaxOutput))
+		f.add(slog.Int64("max_output_tokens", q.MaxOutput))
 	}
-	return slog.GroupAttrs("request", attrs...)
 }
 
-// resultGroup is how it ended.
-func (r *Recorder) resultGroup(d *engine.Decision) slog.Attr {
+// result tells how it ended.
+func (w *describer) result(f fields, d *engine.Decision) {
 	res := &d.Result
 	status, code := res.Status, res.Code
 	if d.Err != nil && code == "" && !res.Cancelled && !errors.Is(d.Err, context.Canceled) {
 		code = codeInternal
 	}
 	if status == 0 && code != "" {
-		status = r.status(code)
+		status = w.status(code)
 	}
-	attrs := make([]slog.Attr, 0, 8)
-	attrs = append(attrs, slog.Int("status", status))
-	attrs = appendText(attrs, "code", code, maxID)
-	attrs = appendText(attrs, "deployment", res.Deployment, maxName)
-	attrs = appendText(attrs, "model", res.Model, maxName)
+	f.add(slog.Int("status", status))
+	addText(f, "code", code, maxID)
+	addText(f, "deployment", res.Deployment, maxName)
+	addText(f, "model", res.Model, maxName)
 	if u := res.Usage; u.Known {
-		attrs = append(attrs, slog.Any("usage", document(appendUsage(nil, u))))
+		w.list.document(f, "usage", appendUsage(w.list.buf[:0], u))
 	}
 	if res.Cost != engine.Unknown {
-		attrs = append(attrs, slog.Int64("cost_nusd", res.Cost))
+		f.add(slog.Int64("cost_nusd", res.Cost))
 	}
 	if res.Truncated {
-		attrs = append(attrs, slog.Bool("upstream_truncated", true))
+		f.add(slog.Bool("upstream_truncated", true))
 	}
 	if res.Cancelled {
-		attrs = append(attrs, slog.Bool("cancelled", true))
+		f.add(slog.Bool("cancelled", true))
 	}
-	return slog.GroupAttrs("result", attrs...)
 }
 
-// appendText appends a text field unless it is empty.
-func appendText(attrs []slog.Attr, name, value string, limit int) []slog.Attr {
-	if value == "" {
-		return attrs
+// addText adds a text field unless it is empty.
+func addText(f fields, name, value string, limit int) {
+	if value != "" {
+		f.add(slog.String(name, clean(value, limit)))
 	}
-	return append(attrs, slog.String(name, clean(value, limit)))
 }
 
-func appendStrings(attrs []slog.Attr, name string, values []string, budget int) []slog.Attr {
-	l := newList(budget)
+func (w *describer) strings(f fields, name string, values []string, budget int) {
+	l := w.list.begin(budget)
 	for _, v := range values {
 		l.add(appendString(l.buf, v, maxName))
 	}
-	return l.attrs(attrs, name)
+	l.end(f, name)
 }
 
-func appendSkipped(attrs []slog.Attr, skipped []engine.Skipped) []slog.Attr {
-	l := newList(skippedBudget)
+func (w *describer) skipped(f fields, skipped []engine.Skipped) {
+	l := w.list.begin(skippedBudget)
 	for i := range skipped {
 		s := &skipped[i]
 		b := appendField(append(l.buf, '{'), "deployment", s.Deployment, maxName)
@@ -145,15 +166,15 @@ func appendSkipped(attrs []slog.Attr, skipped []engine.Skipped) []slog.Attr {
 			b = appendField(append(b, ','), "detail", s.Detail, maxDetail)
 		}
 		if s.Passing() {
-			b = appendField(append(b, ','), "until", s.Until.UTC().Format(time.RFC3339), maxID)
+			b = appendTime(append(b, `,"until":`...), s.Until, time.RFC3339)
 		}
 		l.add(append(b, '}'))
 	}
-	return l.attrs(attrs, "skipped_candidates")
+	l.end(f, "skipped_candidates")
 }
 
-func appendAttempts(attrs []slog.Attr, attempts []engine.Attempt) []slog.Attr {
-	l := newList(attemptsBudget)
+func (w *describer) attempts(f fields, attempts []engine.Attempt) {
+	l := w.list.begin(attemptsBudget)
 	for i := range attempts {
 		a := &attempts[i]
 		b := appendField(append(l.buf, '{'), "deployment", a.Deployment, maxName)
@@ -162,7 +183,7 @@ func appendAttempts(attrs []slog.Attr, attempts []engine.Attempt) []slog.Attr {
 		if a.Status != 0 {
 			b = appendInt(append(b, `,"status":`...), int64(a.Status))
 		}
-		b = appendField(append(b, ','), "start", a.Start.UTC().Format("2006-01-02T15:04:05.000Z"), maxID)
+		b = appendTime(append(b, `,"start":`...), a.Start, "2006-01-02T15:04:05.000Z")
 		b = appendFloat(append(b, `,"duration_ms":`...), milliseconds(a.Duration))
 		if a.FirstByte > 0 {
 			b = appendFloat(append(b, `,"first_byte_ms":`...), milliseconds(a.FirstByte))
@@ -178,11 +199,11 @@ func appendAttempts(attrs []slog.Attr, attempts []engine.Attempt) []slog.Attr {
 		}
 		l.add(append(b, '}'))
 	}
-	return l.attrs(attrs, "attempts")
+	l.end(f, "attempts")
 }
 
-func appendFaults(attrs []slog.Attr, faults []engine.RuleFault) []slog.Attr {
-	l := newList(faultsBudget)
+func (w *describer) faults(f fields, faults []engine.RuleFault) {
+	l := w.list.begin(faultsBudget)
 	for i := range faults {
 		b := appendField(append(l.buf, '{'), "rule", faults[i].Rule, maxID)
 		if err := faults[i].Err; err != nil {
@@ -190,11 +211,11 @@ func appendFaults(attrs []slog.Attr, faults []engine.RuleFault) []slog.Attr {
 		}
 		l.add(append(b, '}'))
 	}
-	return l.attrs(attrs, "rule_faults")
+	l.end(f, "rule_faults")
 }
 
-func appendCandidates(attrs []slog.Attr, candidates []engine.CandidateRecord) []slog.Attr {
-	l := newList(candidatesBudget)
+func (w *describer) candidates(f fields, candidates []engine.CandidateRecord) {
+	l := w.list.begin(candidatesBudget)
 	for i := range candidates {
 		c := &candidates[i]
 		b := appendField(append(l.buf, '{'), "deployment", c.Deployment, maxName)
@@ -212,7 +233,7 @@ func appendCandidates(attrs []slog.Attr, candidates []engine.CandidateRecord) []
 		}
 		l.add(append(b, '}'))
 	}
-	return l.attrs(attrs, "candidates")
+	l.end(f, "candidates")
 }
 
 func appendUsage(b []byte, u engine.Usage) []byte {

@@ -6,27 +6,24 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
 
-// document is JSON text. JSON handlers show it as a value, others as text.
-type document []byte
-
-// MarshalJSON returns the document.
-func (d document) MarshalJSON() ([]byte, error) { return d, nil }
-
-// MarshalText returns the document.
-func (d document) MarshalText() ([]byte, error) { return d, nil }
-
 // list is a JSON array that grows up to a budget; what does not fit is counted.
+// Its memory is used again for the next one.
 type list struct {
 	buf  []byte // the array so far, with a comma where the next element goes
 	left int    // bytes that it may still take
 	cut  int    // elements that did not fit
 }
 
-func newList(budget int) *list { return &list{left: budget} }
+// begin makes the list an empty one.
+func (l *list) begin(budget int) *list {
+	l.buf, l.left, l.cut = append(l.buf[:0], '['), budget, 0
+	return l
+}
 
 // add keeps the array that the caller made of l.buf by appending one element,
 // unless the element does not fit or an earlier one did not.
@@ -42,18 +39,22 @@ func (l *list) add(grown []byte) {
 	l.buf = grown
 }
 
-// attrs appends the list under its name, and how much of it was cut. An empty
+// end hands the list over under its name, and how much of it was cut. An empty
 // list is left out.
-func (l *list) attrs(attrs []slog.Attr, name string) []slog.Attr {
-	if n := len(l.buf); n > 0 {
-		array := make(document, 0, n+1)
-		array = append(append(append(array, '['), l.buf[:n-1]...), ']')
-		attrs = append(attrs, slog.Any(name, array))
+func (l *list) end(f fields, name string) {
+	if n := len(l.buf) - 1; n > 0 {
+		l.buf[n] = ']' // the last comma
+		f.add(slog.Any(name, l))
 	}
 	if l.cut > 0 {
-		attrs = append(attrs, slog.Int(name+"_cut", l.cut))
+		f.add(slog.Int(name+"_cut", l.cut))
 	}
-	return attrs
+}
+
+// document hands other JSON text over, which stands in the list's memory.
+func (l *list) document(f fields, name string, text []byte) {
+	l.buf = text
+	f.add(slog.Any(name, l))
 }
 
 // quotedSize is what the element takes where a handler quotes it as text.
@@ -76,15 +77,25 @@ func appendField(b []byte, name, value string, limit int) []byte {
 }
 
 // appendString appends a JSON string of at most limit bytes of text.
-func appendString(b []byte, s string, limit int) []byte {
+func appendString(b []byte, s string, limit int) []byte { return appendQuoted(b, clean(s, limit)) }
+
+// appendQuoted appends a clean text as a JSON string, which is a string of Go's
+// as well.
+func appendQuoted(b []byte, s string) []byte {
 	b = append(b, '"')
-	for _, c := range []byte(clean(s, limit)) {
-		if c == '"' || c == '\\' {
-			b = append(b, '\\')
+	from := 0
+	for i := range len(s) {
+		if s[i] == '"' || s[i] == '\\' {
+			b = append(append(b, s[from:i]...), '\\')
+			from = i
 		}
-		b = append(b, c)
 	}
-	return append(b, '"')
+	return append(append(b, s[from:]...), '"')
+}
+
+// appendTime appends an instant, in UTC, as a JSON string.
+func appendTime(b []byte, t time.Time, layout string) []byte {
+	return append(t.UTC().AppendFormat(append(b, '"'), layout), '"')
 }
 
 func appendInt(b []byte, v int64) []byte { return strconv.AppendInt(b, v, 10) }

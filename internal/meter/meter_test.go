@@ -98,6 +98,17 @@ func fromJSON(t *testing.T, text string) map[string]any {
 	return v
 }
 
+// TestCountedInput tells a count from an estimate, and what it took.
+func TestCountedInput(t *testing.T) {
+	d := served()
+	d.CountedTokens, d.Counting = d.Request.InputTokens, 2500*time.Microsecond
+	line := lines(t, slog.LevelInfo, nil, d)[0]
+	request, ok := line["request"].(map[string]any)
+	if !ok || request["input_tokens_counted"] != 12.0 || request["input_tokens_estimate"] != nil || line["counting_ms"] != 2.5 {
+		t.Errorf("line %v", line)
+	}
+}
+
 func TestLine(t *testing.T) {
 	got := lines(t, slog.LevelInfo, nil, served())
 	want := fromJSON(t, `{
@@ -246,7 +257,7 @@ func TestLineIsBounded(t *testing.T) {
 				Status: 200, Code: text("code"), Deployment: text("served"), Model: text("served model"), Cost: math.MaxInt64,
 				Usage: engine.Usage{Known: true, Input: math.MaxInt64, Output: math.MaxInt64, Cached: math.MaxInt64, CacheWrite: math.MaxInt64, Reasoning: math.MaxInt64},
 			},
-			Duration: math.MaxInt64, LawMended: true,
+			Duration: math.MaxInt64, LawMended: true, CountedTokens: math.MaxInt64, Counting: math.MaxInt64,
 		}
 		name := text("name")
 		for range n {

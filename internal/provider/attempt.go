@@ -29,6 +29,7 @@ type attempt struct {
 	status    int           // of the answer to the client; 0 = there is none
 	committed time.Duration // when, since the start
 	complete  time.Duration // when a stream had its last finish reason; 0 = it has not
+	ended     time.Duration // when the call was over
 	class     engine.FailureClass
 	evidence  engine.FailureClass // what health hears: class, except where it is nobody's fault
 	cooldown  time.Duration
@@ -37,14 +38,14 @@ type attempt struct {
 	note      string
 }
 
-func newAttempt(w *walk, plan *engine.Plan, c *engine.Candidate, call *health.Call, lastResort bool) *attempt {
+func newAttempt(w *walk, plan *engine.Plan, c *engine.Candidate, call *health.Call, lastResort bool, now time.Time) *attempt {
 	d := w.dispatcher
 	a := &attempt{walk: w, plan: plan, candidate: c, health: call, lastResort: lastResort}
-	a.out.sink, a.out.clock, a.out.began = w.sink, d.clock, d.clock()
-	a.watch.out = &a.out
+	a.out.sink, a.out.clock, a.out.began = w.sink, d.clock, now
+	a.watch.out, a.watch.alarms = &a.out, &d.alarms
 	a.call = Call{
 		Request: w.request, Deployment: c.Deployment, PublicModel: plan.Name(),
-		Clock: d.clock, Waiting: a.waiting, Again: a.again,
+		Clock: d.clock, Waiting: a.waiting, Again: a.again, Memo: &w.memo,
 	}
 	return a
 }
@@ -73,8 +74,11 @@ func (a *attempt) run(ctx context.Context) (f *Failure, s step) {
 		cancel(nil)
 		a.end()
 	}()
-	a.watch.bound(a.limit())
+	a.watch.start(a.limit())
 	resp, err := a.do(callCtx)
+	if a.call.Note != "" {
+		a.addNote(a.call.Note)
+	}
 	if seen := &a.call.Seen; !seen.At.IsZero() {
 		a.health.Answered(seen.Status, seen.Header, seen.At)
 	}
@@ -163,6 +167,9 @@ func (a *attempt) whole(ctx context.Context, resp *Response) *Failure {
 		return nil
 	}
 	a.served()
+	if resp.Local {
+		a.evidence = engine.ClassCancelled // it must neither close a circuit nor raise a rate
+	}
 	return nil
 }
 
@@ -240,6 +247,8 @@ func (a *attempt) failed(ctx, callCtx context.Context, err error) (*Failure, ste
 	}
 	a.class, a.evidence, a.cooldown, a.message = f.Class, f.Class, f.Cooldown, f.Message
 	switch rule := f.Class.Rule(); {
+	case f.Unfit:
+		return f, stepUnfit
 	case a.walk.request.Async && a.unknown(f):
 		a.addNote("not sent again: the upstream may have begun with it")
 		return f, stepOver
@@ -295,9 +304,11 @@ func (a *attempt) addNote(text string) {
 
 // end tells health how the call ended.
 func (a *attempt) end() {
+	now := a.walk.dispatcher.clock()
+	a.ended = now.Sub(a.out.began)
 	o := health.Outcome{
 		Class: a.evidence, Cooldown: a.cooldown, Policy: a.plan.Route.Retry,
-		Duration: a.took(), Usage: a.usage, Stream: a.walk.request.Stream, Now: a.walk.dispatcher.clock(),
+		Duration: a.took(), Usage: a.usage, Stream: a.walk.request.Stream, Now: now,
 	}
 	if a.live {
 		o.Stream = a.streamed
@@ -315,16 +326,20 @@ func (a *attempt) end() {
 // fetching and ordering for later do not.
 func (a *attempt) timed() bool {
 	r := a.walk.request
-	return r.Endpoint != engine.EndpointInputTokens && r.Endpoint != engine.EndpointStored && !r.Async
+	switch r.Endpoint { //nolint:exhaustive // these are all that generate nothing
+	case engine.EndpointInputTokens, engine.EndpointCountTokens, engine.EndpointStored:
+		return false
+	}
+	return !r.Async
 }
 
 // took is how long the answer took: of a stream without the wait for its formal
-// end.
+// end. The call is over.
 func (a *attempt) took() time.Duration {
 	if a.complete > 0 {
 		return a.complete
 	}
-	return a.out.elapsed()
+	return a.ended
 }
 
 // record writes the call into the decision.

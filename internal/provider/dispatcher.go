@@ -54,6 +54,7 @@ type Dispatcher struct {
 	logger   *slog.Logger
 	bucket   bucket
 	refusals *refusals
+	alarms   alarms
 
 	repeats atomic.Int64
 	denied  atomic.Int64

@@ -53,19 +53,18 @@ func (o *output) write(p []byte) error {
 	return o.broken
 }
 
-// flush brings to the client what has been written.
-func (o *output) flush() error {
-	if !o.dirty {
-		return nil
-	}
+// flush brings to the client what has been written, and says when it had done
+// so.
+func (o *output) flush() (at time.Duration, err error) {
 	o.dirty = false
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.broken == nil {
 		o.broken = o.sink.Flush()
 	}
-	o.wrote.Store(int64(o.elapsed()))
-	return o.broken
+	at = o.elapsed()
+	o.wrote.Store(int64(at))
+	return at, o.broken
 }
 
 // keepAlive sends a comment, unless somebody is writing just now. It reports

@@ -52,7 +52,9 @@ func (p *pump) step(ctx, callCtx context.Context) (f *Failure, over bool) {
 // next waits for an event, and contains the adapter's faults.
 func (p *pump) next() (ev Event, err error) {
 	a := p.attempt
-	a.watch.waits()
+	if !a.out.dirty { // else the wait begins once that has been flushed: see waiting
+		a.watch.waits(a.out.elapsed())
+	}
 	defer func() {
 		a.watch.busy()
 		if v := recover(); v != nil {
@@ -69,10 +71,11 @@ func (a *attempt) waiting() {
 		return
 	}
 	a.watch.busy()
-	if err := a.out.flush(); err != nil {
+	at, err := a.out.flush()
+	if err != nil {
 		a.watch.cancel(errClient)
 	}
-	a.watch.waits()
+	a.watch.waits(at)
 }
 
 // take handles one event.
@@ -146,8 +149,8 @@ func (p *pump) finish(finished bool) {
 func (p *pump) complete(tail []byte) *Failure {
 	a := p.attempt
 	err := a.out.write(tail)
-	if err == nil {
-		err = a.out.flush()
+	if err == nil && a.out.dirty {
+		_, err = a.out.flush()
 	}
 	if err != nil {
 		return p.clientGone(err)
@@ -187,7 +190,9 @@ func (p *pump) empty(err error) *Failure {
 // truncated ends the walk: the answer broke after its beginning had gone out.
 func (p *pump) truncated(message string) *Failure {
 	a := p.attempt
-	_ = a.out.flush() // the client gets what there is; the error follows in band, or the connection breaks
+	if a.out.dirty {
+		_, _ = a.out.flush() // the client gets what there is; the error follows in band, or the connection breaks
+	}
 	f := &Failure{Class: engine.ClassTruncated, Message: message}
 	a.class, a.evidence, a.message = f.Class, f.Class, f.Message
 	a.usage = p.resp.Stream.Usage()

@@ -262,8 +262,8 @@ func TestWatchSetAnew(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		defer cancel(nil)
 		out := output{sink: &recorder{began: time.Now()}, clock: time.Now, began: time.Now()}
-		w := watch{cancel: cancel, out: &out}
-		w.bound(time.Second, errFirstToken)
+		w := watch{cancel: cancel, out: &out, alarms: new(alarms)}
+		w.start(time.Second, errFirstToken)
 		w.bound(time.Hour, errSettled)
 		w.fire() // as the first setting would, were it on its way
 		if ctx.Err() != nil {
@@ -274,6 +274,36 @@ func TestWatchSetAnew(t *testing.T) {
 			t.Errorf("after an hour: %v", context.Cause(ctx))
 		}
 		w.stop()
+	})
+}
+
+// TestLateAlarm has the alarm of a watch that has stopped go off while the next
+// one uses it: it neither ends that one's wait nor lets it pass.
+func TestLateAlarm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var kept alarms
+		first := &watch{out: &output{clock: time.Now, began: time.Now()}, alarms: &kept, cancel: func(error) { t.Error("the first was cancelled") }}
+		first.start(time.Minute, errAnswer)
+		a := first.alarm
+		first.stop()
+		a.fire() // nobody's
+
+		ctx, cancel := context.WithCancelCause(t.Context())
+		out := output{sink: &recorder{began: time.Now()}, clock: time.Now, began: time.Now()}
+		second := &watch{out: &out, alarms: &kept, cancel: cancel}
+		second.alarm = a // as the pool may give it
+		a.watch.Store(second)
+		second.cause, second.due = errAnswer, time.Hour
+		a.fire()
+		if ctx.Err() != nil {
+			t.Fatalf("cancelled: %v", context.Cause(ctx))
+		}
+		<-time.After(time.Hour)
+		synctest.Wait()
+		if !errors.Is(context.Cause(ctx), errAnswer) {
+			t.Errorf("after an hour: %v", context.Cause(ctx))
+		}
+		second.stop()
 	})
 }
 

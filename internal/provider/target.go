@@ -50,6 +50,18 @@ type Call struct {
 	// Reached is set by the adapter when the upstream may have got the request,
 	// whatever came of it.
 	Reached bool
+	// Memo is the same for all calls of one request; nil = nothing is kept.
+	Memo *Memo
+	// Note is set by the adapter to what the decision is to tell of the call; "" =
+	// nothing. It holds nothing of the conversation.
+	Note string
+}
+
+// Memo keeps what an adapter has made of a request's payload, so that the next
+// call need not make it again. The calls of one request come one after the other.
+type Memo struct {
+	// Value is nil until an adapter sets it; who reads it checks its type.
+	Value any
 }
 
 // Seen is what an upstream said before its body. The zero value is no answer.
@@ -81,6 +93,9 @@ type Response struct {
 	Raw bool
 	// Status is that of the answer to the client; 0 = 200.
 	Status int
+	// Local says that the gateway made the answer itself: it tells nothing of the
+	// deployment.
+	Local bool
 	// Free gives back the memory of Body; nil when there is nothing to give.
 	Free func()
 }

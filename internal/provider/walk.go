@@ -19,6 +19,7 @@ const (
 	stepOver              // no further call; the last failure stands
 	stepDone              // result and err of the walk stand
 	stepBusy              // the candidate was not called
+	stepUnfit             // nor was this one: it cannot serve the request
 )
 
 // walk is one request on its way through its plans. It is used by one
@@ -30,12 +31,15 @@ type walk struct {
 
 	spares []spare      // broken circuits, in the order they may be called as a last resort
 	last   *Failure     // of the newest call
+	unfit  *Failure     // of the first candidate that cannot serve the request; nil = none
 	open   bool         // every failure so far allowed another candidate
 	next   *engine.Plan // found ahead of time by a refusal
 	busy   time.Time    // earliest end of a circuit that let nobody through
 
 	// earliest is the soonest end of a wait that a rate limit asked for.
 	earliest time.Time
+
+	memo Memo // of the adapters
 
 	result engine.Result
 	err    error
@@ -81,8 +85,7 @@ func (w *walk) fallback(ctx context.Context, plan *engine.Plan, class engine.Fai
 // pool calls the candidates of one plan. With stepChain, the class is that of its
 // last failure.
 func (w *walk) pool(ctx context.Context, plan *engine.Plan) (engine.FailureClass, step) {
-	class := engine.ClassConnect // nobody could be called: the general chain, as for an empty pool
-	called := false
+	called, unfit := false, 0
 	for i := range plan.Order {
 		c := &plan.Order[i]
 		switch s := w.candidate(ctx, plan, c, false); s {
@@ -90,6 +93,11 @@ func (w *walk) pool(ctx context.Context, plan *engine.Plan) (engine.FailureClass
 			w.spares = append(w.spares, spare{plan, c})
 			w.blocked(c)
 			continue
+		case stepUnfit:
+			unfit++
+			if plan.Final() {
+				return w.unfit.Class, stepOver
+			}
 		case stepNext:
 			called = true
 			if plan.Final() {
@@ -102,11 +110,14 @@ func (w *walk) pool(ctx context.Context, plan *engine.Plan) (engine.FailureClass
 			return 0, s
 		}
 	}
-	if called {
-		class = w.last.Class
-	}
 	w.spare(plan)
-	return class, stepChain
+	switch {
+	case called:
+		return w.last.Class, stepChain
+	case unfit > 0 && unfit == len(plan.Order)+len(plan.LastResort):
+		return w.unfit.Class, stepChain // as if admission had left nobody, for a lasting reason
+	}
+	return engine.ClassConnect, stepChain // nobody could be called: the general chain, as for an empty pool
 }
 
 // spare keeps the last resorts of a plan.
@@ -128,7 +139,11 @@ func (w *walk) blocked(c *engine.Candidate) {
 
 // lastResorts calls broken circuits, once everything else has failed.
 func (w *walk) lastResorts(ctx context.Context) (engine.Result, error) {
-	if w.last == nil {
+	switch {
+	case w.last != nil:
+	case w.unfit != nil && len(w.spares) == 0:
+		return w.failed()
+	default:
 		return engine.Result{Cost: engine.Unknown}, w.allBroken()
 	}
 	for _, s := range w.spares {
@@ -140,7 +155,7 @@ func (w *walk) lastResorts(ctx context.Context) (engine.Result, error) {
 			return w.result, w.err
 		case stepOver, stepChain:
 			return w.failed()
-		case stepNext, stepBusy:
+		case stepNext, stepBusy, stepUnfit:
 		}
 	}
 	return w.failed()
@@ -160,9 +175,16 @@ func (w *walk) candidate(ctx context.Context, plan *engine.Plan, c *engine.Candi
 	}
 	plan.Failed(c) // whatever comes: no fallback calls it again
 	for n := 1; ; n++ {
-		a := newAttempt(w, plan, c, call, lastResort)
+		a := newAttempt(w, plan, c, call, lastResort, now)
 		failure, s := a.run(ctx)
 		if s == stepDone {
+			a.record()
+			return s
+		}
+		if s == stepUnfit {
+			if w.unfit == nil {
+				w.unfit = failure
+			}
 			a.record()
 			return s
 		}
@@ -176,7 +198,8 @@ func (w *walk) candidate(ctx context.Context, plan *engine.Plan, c *engine.Candi
 		if !pause(ctx, wait) {
 			return w.cancelled(ctx)
 		}
-		if call, ok = d.health.Repeat(call, d.clock()); !ok {
+		now = d.clock()
+		if call, ok = d.health.Repeat(call, now); !ok {
 			return stepNext
 		}
 		d.repeats.Add(1)
@@ -261,7 +284,11 @@ func (w *walk) cancelled(ctx context.Context) step {
 // failed is the end of a request that nobody served: the last failure.
 func (w *walk) failed() (engine.Result, error) {
 	last := w.last
-	if last == nil { // its deadline came before the first call
+	switch {
+	case last != nil:
+	case w.unfit != nil && !w.late(w.dispatcher.clock()):
+		last = w.unfit
+	default: // its deadline came before the first call
 		last = outOfTime()
 	}
 	var wait time.Duration

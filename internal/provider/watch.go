@@ -22,11 +22,48 @@ var (
 // never is a wait that does not end.
 const never = time.Duration(math.MaxInt64)
 
+// alarms keeps the timers of watches that have stopped: a new timer costs more
+// than one that is set again.
+type alarms struct{ pool sync.Pool }
+
+// alarm is a timer for one watch after the other. One that goes off late, for a
+// watch that has stopped, wakes the next one needlessly, which looks at its own
+// times.
+type alarm struct {
+	timer *time.Timer
+	watch atomic.Pointer[watch] // nil = nobody's
+}
+
+func (l *alarms) get(w *watch, d time.Duration) *alarm {
+	if a, ok := l.pool.Get().(*alarm); ok {
+		a.watch.Store(w)
+		a.timer.Reset(d)
+		return a
+	}
+	a := new(alarm)
+	a.watch.Store(w)
+	a.timer = time.AfterFunc(d, a.fire)
+	return a
+}
+
+func (l *alarms) put(a *alarm) {
+	a.watch.Store(nil)
+	a.timer.Stop()
+	l.pool.Put(a)
+}
+
+func (a *alarm) fire() {
+	if w := a.watch.Load(); w != nil {
+		w.fire()
+	}
+}
+
 // watch ends the waits of one attempt by cancelling its context. It is one
 // timer: an event of a stream costs a store, not a new setting of the timer.
 type watch struct {
 	cancel context.CancelCauseFunc
 	out    *output // keep-alives go there
+	alarms *alarms
 
 	// waiting is when the request's goroutine began to wait for the next event,
 	// since out.began and plus one; 0 = it does not wait for the upstream. Time
@@ -34,7 +71,7 @@ type watch struct {
 	waiting atomic.Int64
 
 	mu    sync.Mutex
-	timer *time.Timer
+	alarm *alarm        // while it runs
 	cause error         // of a bounded wait; nil = a stream moves
 	due   time.Duration // end of a bounded wait, since out.began
 	idle  time.Duration // of a moving stream
@@ -42,12 +79,20 @@ type watch struct {
 	over  bool
 }
 
+// start begins the first wait, which is bound to d from out.began.
+func (w *watch) start(d time.Duration, cause error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.cause, w.due = cause, d
+	w.alarm = w.alarms.get(w, d)
+}
+
 // bound lets the wait that runs from now on end after d, with cause.
 func (w *watch) bound(d time.Duration, cause error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.cause, w.due = cause, w.out.elapsed()+d
-	w.arm(d)
+	w.alarm.timer.Reset(d)
 }
 
 // move says that the answer has begun to reach the client: from now on silence
@@ -56,34 +101,24 @@ func (w *watch) move(idle, quiet time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.cause, w.idle, w.quiet = nil, idle, quiet
-	w.arm(min(idle, quiet))
+	w.alarm.timer.Reset(min(idle, quiet))
 }
 
 // stop ends the watch; no keep-alive is sent afterwards.
 func (w *watch) stop() {
 	w.mu.Lock()
 	w.over = true
-	if w.timer != nil {
-		w.timer.Stop()
-	}
+	w.alarms.put(w.alarm)
 	w.mu.Unlock()
 	w.out.close()
 }
 
-// waits says that the request's goroutine waits for an event from now on.
-func (w *watch) waits() { w.waiting.Store(int64(w.out.elapsed()) + 1) }
+// waits says that the request's goroutine waits for an event from the instant at
+// on, since out.began.
+func (w *watch) waits(at time.Duration) { w.waiting.Store(int64(at) + 1) }
 
 // busy says that it does not.
 func (w *watch) busy() { w.waiting.Store(0) }
-
-// arm sets the timer. The caller holds mu.
-func (w *watch) arm(d time.Duration) {
-	if w.timer == nil {
-		w.timer = time.AfterFunc(d, w.fire)
-		return
-	}
-	w.timer.Reset(d)
-}
 
 // fire runs when the timer does.
 func (w *watch) fire() {
@@ -103,7 +138,7 @@ func (w *watch) look() bool {
 		return false
 	case w.cause != nil:
 		if now < w.due { // set anew while this call was on its way
-			w.arm(w.due - now)
+			w.alarm.timer.Reset(w.due - now)
 			return false
 		}
 		w.cancel(w.cause)
@@ -122,6 +157,6 @@ func (w *watch) look() bool {
 	if due {
 		quiet = 0
 	}
-	w.arm(min(w.idle-silent, w.quiet-quiet))
+	w.alarm.timer.Reset(min(w.idle-silent, w.quiet-quiet))
 	return due
 }

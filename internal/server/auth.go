@@ -11,20 +11,36 @@ import (
 )
 
 // authenticate finds who a request comes from. Whatever is wrong with a key,
-// the answer is the same, so nothing can be learnt from it.
-func authenticate(table engine.CallerTable, r *http.Request) (*engine.Caller, *Error) {
+// the answer is the same, so nothing can be learnt from it. keyHeader is where
+// the protocol's clients put keys besides Authorization; "" = nowhere.
+func authenticate(table engine.CallerTable, r *http.Request, keyHeader string) (*engine.Caller, *Error) {
 	if caller, ok := table.Anonymous(); ok {
 		if e := local(r); e != nil {
 			return nil, e
 		}
 		return caller, nil
 	}
-	if secret, ok := bearer(r.Header); ok {
+	if secret, ok := presented(r.Header, keyHeader); ok {
 		if caller, ok := table.Lookup(secret); ok {
 			return caller, nil
 		}
 	}
-	return nil, newError(CodeInvalidAPIKey, "the API key is missing or not valid: send one as Authorization: Bearer KEY")
+	how := "send one as Authorization: Bearer KEY"
+	if keyHeader != "" {
+		how += " or " + strings.ToLower(keyHeader) + ": KEY"
+	}
+	return nil, newError(CodeInvalidAPIKey, "the API key is missing or not valid: "+how)
+}
+
+// presented returns the secret that a request brings. The header of the
+// protocol's own counts if it is there, as it does at the maker's service.
+func presented(h http.Header, keyHeader string) (string, bool) {
+	if values := h[keyHeader]; keyHeader != "" && len(values) > 0 {
+		if secret := strings.Trim(values[0], " "); len(values) > 1 || secret != "" {
+			return secret, len(values) == 1
+		}
+	}
+	return bearer(h)
 }
 
 // bearer returns the secret of an Authorization header of the Bearer scheme.

@@ -141,7 +141,7 @@ func TestWithoutKeys(t *testing.T) {
 		{"a garbled origin", header("Origin", "http://[::1"), CodeBrowserRefused},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			caller, e := authenticate(keys{}, request(c.edit))
+			caller, e := authenticate(keys{}, request(c.edit), "")
 			switch {
 			case c.want == "" && (e != nil || !caller.ExposeRouting || caller.Key != ""):
 				t.Errorf("caller %+v, error %v; want it served", caller, e)

@@ -86,8 +86,8 @@ func (x *Exchange) releaseBody() {
 // and no longer in all than minBodyRate allows.
 func (x *Exchange) readBody(dst []byte) ([]byte, error) {
 	wait := x.server.timeouts.Body
-	began := time.Now()
-	armed := began // run has set the first deadline
+	began := x.armed
+	armed := began
 	for {
 		if len(dst) == cap(dst) {
 			dst = grow(dst, x.Request.ContentLength)
@@ -104,7 +104,8 @@ func (x *Exchange) readBody(dst []byte) ([]byte, error) {
 		if err != nil {
 			return dst, x.bodyError(err)
 		}
-		if now := time.Now(); now.Sub(armed) > wait/8 {
+		if time.Since(armed) > wait/8 {
+			now := time.Now()
 			armed = now
 			next := now.Add(wait)
 			if last := began.Add(wait + time.Duration(len(dst))*time.Second/minBodyRate); last.Before(next) {

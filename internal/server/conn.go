@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"sync"
 	"time"
 )
 
@@ -50,6 +51,14 @@ type conn struct {
 	refused *Error    // why nothing more is read; set by the reader
 	late    bool      // the reader ran out of time inside a header section
 	armed   time.Time // when the write deadline was set last
+
+	// The read deadline is set eight times for one request, by net/http and by
+	// Exchange, and each time would cost a timer of the runtime. So it is kept
+	// here until somebody reads.
+	mu      sync.Mutex
+	until   time.Time // the read deadline
+	set     time.Time // what the connection has been told of it
+	reading bool
 }
 
 // Read reads what framing lets pass. What a request holds before the fault is
@@ -58,7 +67,9 @@ func (c *conn) Read(p []byte) (int, error) {
 	if c.refused != nil {
 		return 0, c.refused
 	}
+	c.begin()
 	n, err := c.Conn.Read(p)
+	c.end()
 	passed, refused := c.framing.feed(p[:n])
 	if refused == nil {
 		c.late = c.framing.size > 0 && errors.Is(err, os.ErrDeadlineExceeded)
@@ -69,6 +80,46 @@ func (c *conn) Read(p []byte) (int, error) {
 		return passed, nil
 	}
 	return 0, refused
+}
+
+// begin makes the read deadline hold.
+func (c *conn) begin() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.reading = true
+	_ = c.tell() // the read itself says what is wrong
+}
+
+func (c *conn) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.reading = false
+}
+
+// tell tells the connection its read deadline. The caller holds mu.
+func (c *conn) tell() error {
+	if c.set.Equal(c.until) {
+		return nil
+	}
+	c.set = c.until
+	return c.Conn.SetReadDeadline(c.until)
+}
+
+// SetReadDeadline sets the deadline of the read that is waiting, and of later
+// ones.
+func (c *conn) SetReadDeadline(t time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.until = t
+	if !c.reading {
+		return nil
+	}
+	return c.tell()
+}
+
+// SetDeadline sets both deadlines.
+func (c *conn) SetDeadline(t time.Time) error {
+	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
 }
 
 // Write writes p in pieces, each within the time of one write.
@@ -94,11 +145,11 @@ func (c *conn) Write(p []byte) (int, error) {
 // arm moves the write deadline on. Moving it at every write of a stream would
 // cost more than it gives, so it moves once a quarter of it has passed.
 func (c *conn) arm() {
-	now := time.Now()
 	limit := c.server.timeouts.Write
-	if !c.armed.IsZero() && now.Sub(c.armed) < limit/4 {
+	if !c.armed.IsZero() && time.Since(c.armed) < limit/4 {
 		return
 	}
+	now := time.Now()
 	c.armed = now
 	// On a closed connection the write itself says what is wrong.
 	_ = c.Conn.SetWriteDeadline(now.Add(limit))
@@ -136,7 +187,7 @@ func (c *conn) refuse(status int) error {
 	if c.CloseWrite() != nil {
 		return nil //nolint:nilerr // a connection that cannot be half closed cannot linger
 	}
-	if err := c.SetReadDeadline(time.Now().Add(lingerTime)); err != nil {
+	if err := c.Conn.SetReadDeadline(time.Now().Add(lingerTime)); err != nil {
 		return err
 	}
 	// However this ends, the connection is done for.

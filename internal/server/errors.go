@@ -16,6 +16,7 @@ const (
 	CodeInvalidValue         = "invalid_value"
 	CodeMissingParameter     = "missing_required_parameter"
 	CodeDuplicateParameter   = "duplicate_parameter"
+	CodeUnsupported          = "unsupported_parameter"
 	CodeContentFilter        = "content_filter"
 	CodeInvalidAPIKey        = "invalid_api_key"
 	CodeBudgetExceeded       = "budget_exceeded"
@@ -79,6 +80,7 @@ var table = []row{
 	{CodeInvalidValue, 400, typeInvalidRequest, typeInvalidRequest, false, false, "a field of the body is out of bounds"},
 	{CodeMissingParameter, 400, typeInvalidRequest, typeInvalidRequest, false, false, "a field that the endpoint needs is missing"},
 	{CodeDuplicateParameter, 400, typeInvalidRequest, typeInvalidRequest, false, false, "a field of the body stands there twice, or in another spelling beside it"},
+	{CodeUnsupported, 400, typeInvalidRequest, typeInvalidRequest, true, false, "the request asks for something that no deployment which may serve it can do: each speaks another protocol, and no translation carries it"},
 	{engine.CodeStrategyOverrideNotAllowed, 400, typeInvalidRequest, typeInvalidRequest, false, false, "the model name chooses a strategy and the key may not"},
 	{engine.CodeUnknownStrategy, 400, typeInvalidRequest, typeInvalidRequest, false, false, "the model name chooses a strategy that does not exist"},
 	{engine.CodeConflictingSuffixes, 400, typeInvalidRequest, typeInvalidRequest, false, false, "the model name names a provider or a strategy twice"},

@@ -23,10 +23,13 @@ type Exchange struct {
 
 	server   *Server
 	protocol Protocol
+	traits   Traits // of protocol
 	writer   http.ResponseWriter
-	control  *http.ResponseController
+	control  http.ResponseController
 	limits   engine.Limits
-	body     *[]byte // borrowed from the server's pool
+	body     *[]byte   // borrowed from the server's pool
+	id       [1]string // ID as the values of a header
+	armed    time.Time // when the first deadline of the body was set
 	sink     sink
 	counted  bool             // in server.running
 	reached  bool             // the engine, so there is a decision and its log line
@@ -36,15 +39,21 @@ type Exchange struct {
 // handler makes a room's handler one of net/http. An open handler needs no
 // caller and gets no snapshot.
 func (s *Server) handler(p Protocol, handle func(*Exchange) error, open bool) http.HandlerFunc {
+	traits := p.Traits()
 	return func(w http.ResponseWriter, r *http.Request) {
 		x := &Exchange{
 			Request: r, ID: s.ids(), Began: s.clock(),
-			server: s, protocol: p, writer: w, control: http.NewResponseController(w),
+			server: s, protocol: p, traits: traits, writer: w, control: *http.NewResponseController(w),
 		}
 		x.sink.x = x
 		ctx := r.Context()
 		defer x.end(ctx)
-		w.Header()[headerRequestID] = []string{x.ID}
+		x.id[0] = x.ID
+		h := w.Header()
+		h[headerRequestID] = x.id[:]
+		if traits.IDHeader != "" {
+			h[traits.IDHeader] = x.id[:]
+		}
 		if err := x.run(handle, open); err != nil {
 			x.fail(ctx, err)
 		}
@@ -58,14 +67,15 @@ func (x *Exchange) run(handle func(*Exchange) error, open bool) error {
 	x.counted = true
 	if x.Request.Body != http.NoBody {
 		// Also for a body that nobody reads: net/http discards what is left.
-		x.readDeadline(time.Now().Add(s.timeouts.Body))
+		x.armed = time.Now()
+		x.readDeadline(x.armed.Add(s.timeouts.Body))
 	}
 	if open {
 		return handle(x)
 	}
 	x.Snapshot = s.engine.Acquire()
 	x.limits = limits(x.Snapshot)
-	caller, e := authenticate(x.Snapshot.Callers, x.Request)
+	caller, e := authenticate(x.Snapshot.Callers, x.Request, x.traits.KeyHeader)
 	if e != nil {
 		return e
 	}
@@ -193,6 +203,7 @@ func (x *Exchange) fail(ctx context.Context, err error) {
 // tell writes the error: as an answer while nothing was sent, as the last event
 // of a stream. In a whole answer that was begun it cannot be told.
 func (x *Exchange) tell(e *Error) {
+	e.RequestID = x.ID
 	e.Message = clip(e.Message, maxMessage)
 	e.Code, e.Param, e.kind = clip(e.Code, maxCode), clip(e.Param, maxCode), clip(e.kind, maxCode)
 	if x.Caller == nil || !x.Caller.ExposeRouting {

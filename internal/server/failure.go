@@ -31,6 +31,9 @@ type Error struct {
 	Param   string           // the request field at fault; "" = none
 	Skipped []engine.Skipped // removed candidates; nil for callers that may not see routing
 
+	// RequestID is the id of the request, set when the error is told.
+	RequestID string
+
 	kind       string              // an upstream's own type; "" = by code or status
 	retryAfter string              // header value; "" = none
 	header     map[string][]string // upstream headers that may pass on
@@ -85,6 +88,20 @@ func (e *Error) OpenAIType() string {
 		return typeUpstream
 	}
 	return typeInvalidRequest
+}
+
+// AnthropicType returns the error's type in Anthropic's protocol; "" leaves it to
+// the status. An upstream's own type stands if the protocol has it.
+func (e *Error) AnthropicType() string {
+	switch e.kind {
+	case typeInvalidRequest, typeAuthentication, typeBilling, typePermission, typeRateLimit,
+		typeNotFound, typeTooLarge, typeAPI, typeTimeout, typeOverloaded:
+		return e.kind
+	}
+	if r := e.row(); r != nil {
+		return r.anthropic
+	}
+	return ""
 }
 
 // explain turns whatever ended a request into what the client is told; nil when

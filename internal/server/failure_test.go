@@ -26,8 +26,8 @@ func TestTable(t *testing.T) {
 	last := 0
 	for _, r := range table {
 		e := newError(r.code, "m")
-		if e.OpenAIType() != r.openai || r.anthropic == "" {
-			t.Errorf("%s: types %s and %q", r.code, e.OpenAIType(), r.anthropic)
+		if e.OpenAIType() != r.openai || e.AnthropicType() != r.anthropic || r.anthropic == "" {
+			t.Errorf("%s: types %s and %q", r.code, e.OpenAIType(), e.AnthropicType())
 		}
 		if got := StatusOf(r.code); got != r.status {
 			t.Errorf("%s: status %d, want %d", r.code, got, r.status)
@@ -49,9 +49,10 @@ func TestErrorsPage(t *testing.T) {
 
 Every error that a client can get from the gateway. The body has the shape of the
 client's protocol: OpenAI ` + "`{\"error\": {\"message\", \"type\", \"param\", \"code\"}}`" + `,
-Anthropic ` + "`{\"type\": \"error\", \"error\": {\"type\", \"message\"}, \"request_id\"}`" + `. Codes are
-never renamed. The answer's header ` + "`X-Request-Id`" + ` is the id of the request in
-the log and of its decision.
+Anthropic ` + "`{\"type\": \"error\", \"error\": {\"type\", \"message\", \"details\": {\"error_code\"}}, \"request_id\"}`" + `.
+Codes are never renamed. The answer's header ` + "`X-Request-Id`" + `, for clients of
+Anthropic's protocol ` + "`request-id`" + ` too, is the id of the request in the log and of its
+decision.
 
 An upstream's refusal of the request itself keeps the upstream's status, type and
 code; a policy may refuse with a code and status of its own (403 when it names
@@ -63,9 +64,9 @@ caller's: no 401 stands for a credential of the gateway.
 - Retry-After: the answer may say when it is worth trying again, in whole
   seconds.
 - In band: the status had been sent. A stream ends with one event that holds the
-  error and without ` + "`[DONE]`" + ` (of Responses with the event ` + "`error`" + ` and, where an answer
-  had been announced, ` + "`response.failed`" + `); the connection of any other answer is
-  broken off.
+  error and without ` + "`[DONE]`" + ` (of Messages with the event ` + "`error`" + ` and without
+  ` + "`message_stop`" + `; of Responses with the event ` + "`error`" + ` and, where an answer had been
+  announced, ` + "`response.failed`" + `); the connection of any other answer is broken off.
 
 | status | code | OpenAI type | Anthropic type | fails over | Retry-After | when |
 |---|---|---|---|---|---|---|
@@ -199,6 +200,24 @@ func TestTypesByStatus(t *testing.T) {
 	}
 	if got := (&Error{Code: engine.CodeUpstreamTruncated}).HTTPStatus(); got != 502 {
 		t.Errorf("truncated before the commit has status %d, want 502", got)
+	}
+}
+
+// TestAnthropicTypes covers errors whose type is not their code's.
+func TestAnthropicTypes(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		e    Error
+		want string
+	}{
+		{"an upstream's of the protocol", Error{Code: "of_its_own", Status: 400, kind: typeOverloaded}, typeOverloaded},
+		{"an upstream's of another", Error{Code: CodeRateLimitExceeded, kind: "tokens"}, typeRateLimit},
+		{"a code with another status", Error{Code: engine.CodeUpstreamError, Status: 529}, ""},
+		{"a policy's own code", Error{Code: "office_hours"}, ""},
+	} {
+		if got := c.e.AnthropicType(); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
 	}
 }
 

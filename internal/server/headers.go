@@ -18,6 +18,7 @@ const (
 	headerDeployment    = "X-Gatewright-Deployment"
 	headerAttempts      = "X-Gatewright-Attempts"
 	headerCost          = "X-Gatewright-Cost"
+	headerEstimate      = "X-Gatewright-Estimate" // an adapter's: the answer is a guess of the gateway's own
 	headerMaxTTFT       = "X-Gatewright-Max-Ttft-Ms"
 	headerMaxCost       = "X-Gatewright-Max-Cost"
 	headerSession       = "X-Gatewright-Session"
@@ -47,7 +48,8 @@ func passUpstream(to http.Header, from map[string][]string) {
 // mayPass reports whether a header of an upstream, by its canonical name, may
 // reach a client.
 func mayPass(name string) bool {
-	return strings.HasPrefix(name, "Openai-") || strings.HasPrefix(name, "X-Ratelimit-") || strings.HasPrefix(name, "Anthropic-")
+	return strings.HasPrefix(name, "Openai-") || strings.HasPrefix(name, "X-Ratelimit-") || strings.HasPrefix(name, "Anthropic-") ||
+		name == headerEstimate
 }
 
 // setAttempts says how many calls were made.

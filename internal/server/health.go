@@ -5,6 +5,12 @@ import (
 	"net/http"
 )
 
+// base answers at the address that clients are configured with, which some look
+// at before their first call. Like health it needs no key.
+func (s *Server) base(w http.ResponseWriter, _ *http.Request) {
+	s.state(w, http.StatusOK, `{"service":"gatewright"}`)
+}
+
 // live answers that the process runs.
 func (s *Server) live(w http.ResponseWriter, _ *http.Request) {
 	s.state(w, http.StatusOK, `{"status":"live"}`)

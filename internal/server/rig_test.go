@@ -69,14 +69,17 @@ func (outside) Succeeded(engine.AffinityKey, engine.Target, time.Time, time.Time
 
 // decisions keeps what the engine records.
 type decisions struct {
-	mu   sync.Mutex
-	list []*engine.Decision
+	mu     sync.Mutex
+	list   []*engine.Decision
+	forget bool // keep none
 }
 
 func (d *decisions) Record(x *engine.Decision) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.list = append(d.list, x)
+	if !d.forget {
+		d.list = append(d.list, x)
+	}
 }
 
 func (d *decisions) all() []*engine.Decision {
@@ -107,6 +110,8 @@ func (b *lockedBuffer) String() string {
 type testRoom struct{ routes []Route }
 
 func (r testRoom) Routes() []Route { return r.routes }
+
+func (testRoom) Traits() Traits { return Traits{} }
 
 func (testRoom) AppendError(dst []byte, e *Error) []byte {
 	text, err := json.Marshal(told{e.Code, e.OpenAIType(), e.Param, e.Message, len(e.Skipped)})
@@ -221,7 +226,9 @@ func newRig(t *testing.T, u setup) *rig {
 	o := u.options
 	o.Engine = r.engine
 	o.Logger = slog.New(slog.NewJSONHandler(r.log, nil))
-	o.Rooms = []Room{testRoom{append(u.routes, usualRoutes...)}}
+	if o.Rooms == nil {
+		o.Rooms = []Room{testRoom{append(u.routes, usualRoutes...)}}
+	}
 	r.server = New(o)
 	return r
 }

@@ -2,10 +2,12 @@ package server
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
 	"math"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"sync"
@@ -31,12 +33,30 @@ type Protocol interface {
 	AppendError(dst []byte, e *Error) []byte
 	// AppendErrorEvent appends the server-sent event that ends a stream.
 	AppendErrorEvent(dst []byte, e *Error) []byte
+	// Traits are always the same.
+	Traits() Traits
+}
+
+// Traits are what protocols differ in besides their text. Names of headers are
+// canonical.
+type Traits struct {
+	// KeyHeader may hold a caller's key, and is believed rather than
+	// Authorization; "" = Authorization alone.
+	KeyHeader string
+	// IDHeader repeats X-Request-Id; "" = it is not repeated.
+	IDHeader string
+	// Speaks reports whether a request comes from a client of the protocol,
+	// though no route of it fits; nil = nobody can tell.
+	Speaks func(r *http.Request) bool
 }
 
 // Route is one path that a room serves.
 type Route struct {
 	Method string // GET takes HEAD too
 	Path   string // as gorilla/mux writes it; "{id:.+}" takes slashes
+	// Header must be there for the route to fit, with whatever value, and then it
+	// fits before routes without; "" = none.
+	Header string
 	// Handle serves one request of an authenticated caller. What it returns is
 	// told to the client; it must not have written anything then, except
 	// through Exchange.Serve. A *Error is told as it is.
@@ -55,7 +75,7 @@ type Timeouts struct {
 type Options struct {
 	Engine *engine.Engine // required
 	Logger *slog.Logger   // required
-	Rooms  []Room         // at least one; the first speaks where no room does
+	Rooms  []Room         // at least one; the first speaks where none is known to be spoken
 	// SessionSecret keys the hashes of sessions. Replicas that share it send a
 	// session to the same deployment.
 	SessionSecret [32]byte
@@ -80,7 +100,8 @@ var defaultLimits = engine.Limits{
 type Server struct {
 	engine   *engine.Engine
 	logger   *slog.Logger
-	fallback Protocol
+	rooms    []Room
+	fallback Protocol // of the first room
 	sessions *sessions
 	ready    func() error
 	clock    func() time.Time
@@ -112,7 +133,7 @@ func New(o Options) *Server {
 	setDefault(&o.Timeouts.Write, 30*time.Second)
 	setDefault(&o.Timeouts.Idle, 2*time.Minute)
 	s := &Server{
-		engine: o.Engine, logger: o.Logger, fallback: o.Rooms[0], sessions: newSessions(o.SessionSecret),
+		engine: o.Engine, logger: o.Logger, rooms: o.Rooms, fallback: o.Rooms[0], sessions: newSessions(o.SessionSecret),
 		ready: o.Ready, clock: o.Clock, ids: o.IDs, timeouts: o.Timeouts,
 		refusals: newLimitedLog(refusalsPerSecond), faults: newLimitedLog(stacksPerSecond),
 	}
@@ -120,7 +141,7 @@ func New(o Options) *Server {
 	base, cut := context.WithCancelCause(context.Background())
 	s.cut = cut
 	s.http = &http.Server{
-		Handler:                      s.router(o.Rooms),
+		Handler:                      s.router(),
 		ReadHeaderTimeout:            o.Timeouts.Header,
 		IdleTimeout:                  o.Timeouts.Idle,
 		MaxHeaderBytes:               maxHeader, // conn applies the limit of the snapshot
@@ -140,8 +161,17 @@ func setDefault(d *time.Duration, value time.Duration) {
 	}
 }
 
-// newID returns a UUIDv7 as text.
-func newID() string { return uuid.Must(uuid.NewV7()).String() }
+// newID returns a UUIDv7 as text: the time in 60 bits, to a quarter of a
+// microsecond, and 62 random ones. They have to be different, not secret, and
+// the runtime's generator needs no lock and no system call.
+func newID() string {
+	now := time.Now()
+	milliseconds, part := now.UnixMilli(), now.Nanosecond()%int(time.Millisecond)
+	var id uuid.UUID
+	binary.BigEndian.PutUint64(id[:8], uint64(milliseconds)<<16|7<<12|uint64(part)>>8) //nolint:gosec // this age's instants are positive
+	binary.BigEndian.PutUint64(id[8:], rand.Uint64()>>2|1<<63)                         //nolint:gosec // tells requests apart, guards nothing
+	return id.String()
+}
 
 // Serve accepts connections until Shutdown, then returns nil. It owns the
 // listener and closes it.

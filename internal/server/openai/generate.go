@@ -7,13 +7,9 @@ import (
 	"gatewright/engine"
 	"gatewright/internal/server"
 	wire "gatewright/internal/wire/openai"
+	"gatewright/internal/wire/prompt"
+	"gatewright/internal/wire/tokens"
 )
-
-// bytesPerToken is what the estimate of input tokens divides bytes of text by.
-// Tokenizers make about 4 bytes of English a token, more of code and other
-// languages in few cases only, so with 6 the estimate stays below the truth and
-// near a context limit lets a request pass.
-const bytesPerToken = 6
 
 // endpoints are the engine's names of the wire's endpoints.
 var endpoints = map[wire.Endpoint]engine.Endpoint{
@@ -38,7 +34,11 @@ func generate(e wire.Endpoint) func(*server.Exchange) error {
 			return err
 		}
 		fill(request, found)
+		if e != wire.Embeddings { // each input of those has the limit for itself
+			request.CountTokens = server.Timed(func(model string) int64 { return tokens.AtLeast(body, model) })
+		}
 		request.Session, request.Seed = x.Session(session(e, found))
+		request.Client = prompt.NewClient(x.Request.Header, body)
 		request.Payload = &wire.Payload{Endpoint: e, Request: found, Body: body, Header: upstreamHeader(x.Request.Header)}
 		return x.Serve(request)
 	}
@@ -48,7 +48,7 @@ func generate(e wire.Endpoint) func(*server.Exchange) error {
 func fill(to *engine.Request, from *wire.Request) {
 	to.Model = from.Model
 	to.Stream = from.Stream
-	to.InputTokens = from.TextBytes / bytesPerToken
+	to.TextBytes = from.TextBytes
 	to.MaxOutput = from.MaxOutput
 	to.DisableFallbacks = from.DisableFallbacks
 	for _, need := range [...]struct {

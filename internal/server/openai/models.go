@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"gatewright/engine"
 	"gatewright/internal/server"
 )
 
@@ -31,49 +30,19 @@ func listModels(x *server.Exchange) error {
 		Object string        `json:"object"`
 		Data   []modelObject `json:"data"`
 	}{Object: "list", Data: []modelObject{}}
-	for _, m := range x.Snapshot.Models {
-		if !usable(x.Caller, m) {
-			continue
-		}
-		list.Data = append(list.Data, newModelObject(m.Name))
-		for _, alias := range m.Aliases {
-			list.Data = append(list.Data, newModelObject(alias))
-		}
+	for name := range x.Models() {
+		list.Data = append(list.Data, newModelObject(name))
 	}
 	return writeJSON(x, list)
 }
 
-// oneModel shows one model under the name that the client uses for it, which
-// may be an alias or name a provider too.
+// oneModel shows one model under the name that the client uses for it.
 func oneModel(x *server.Exchange) error {
 	id := x.PathVar("id")
-	name, err := x.Resolve(id)
-	if err != nil {
+	if err := x.FindModel(id); err != nil {
 		return err
 	}
-	if m, ok := x.Snapshot.Model(name); !ok || !usable(x.Caller, m) {
-		return &server.Error{
-			Code: engine.CodeModelNotFound, Param: "model",
-			Message: fmt.Sprintf("the model %q does not exist; GET /v1/models lists what this key may use", id),
-		}
-	}
 	return writeJSON(x, newModelObject(id))
-}
-
-// usable reports whether the caller may use the model: it is among the allowed
-// ones, and a deployment that is switched on is at a provider that the caller
-// may use and that can be called.
-func usable(c *engine.Caller, m *engine.Model) bool {
-	if !c.AllowedModels.Allows(m.Name) {
-		return false
-	}
-	for _, d := range m.Deployments {
-		p := d.Provider
-		if d.Enabled && p.Enabled && p.HasCredential && c.AllowedProviders.Allows(p.ID) && c.SupplyTiers.Allows(p.SupplyTier) {
-			return true
-		}
-	}
-	return false
 }
 
 func writeJSON(x *server.Exchange, v any) error {

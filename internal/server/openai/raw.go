@@ -4,6 +4,7 @@ import (
 	"gatewright/engine"
 	"gatewright/internal/server"
 	wire "gatewright/internal/wire/openai"
+	"gatewright/internal/wire/prompt"
 )
 
 // rawEndpoints are the engine's names of the byte routes.
@@ -38,6 +39,7 @@ func pass(e wire.RawEndpoint, endpoint engine.Endpoint) func(*server.Exchange) e
 		}
 		request.Model, request.Stream, request.DisableFallbacks = found.Model, found.Stream, found.DisableFallbacks
 		request.Session, request.Seed = x.Session(server.BodySession{})
+		request.Client = prompt.NewClient(x.Request.Header, body)
 		request.Payload = &wire.RawPayload{Endpoint: e, Request: found, Body: body, Header: upstreamHeader(x.Request.Header)}
 		return x.Serve(request)
 	}

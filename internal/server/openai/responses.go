@@ -10,7 +10,9 @@ import (
 	"gatewright/engine"
 	"gatewright/internal/server"
 	chat "gatewright/internal/wire/openai"
+	"gatewright/internal/wire/prompt"
 	wire "gatewright/internal/wire/responses"
+	"gatewright/internal/wire/tokens"
 )
 
 // Responses serves OpenAI's Responses protocol, whose answers are kept upstream
@@ -65,6 +67,7 @@ func (r Responses) create(e wire.Endpoint, endpoint engine.Endpoint) func(*serve
 			return err
 		}
 		fillResponses(request, found)
+		request.CountTokens = server.Timed(func(model string) int64 { return tokens.AtLeast(body, model) })
 		if e == wire.Create {
 			request.Stream, request.Async = found.Stream, found.Background
 		}
@@ -75,6 +78,7 @@ func (r Responses) create(e wire.Endpoint, endpoint engine.Endpoint) func(*serve
 			LiteLLM:        found.LitellmSessionID,
 			Opening:        found,
 		})
+		request.Client = prompt.NewClient(x.Request.Header, body)
 		request.Payload = &wire.Payload{Endpoint: e, Request: found, Body: body, Header: upstreamHeader(x.Request.Header)}
 		return x.Serve(request)
 	}
@@ -83,9 +87,10 @@ func (r Responses) create(e wire.Endpoint, endpoint engine.Endpoint) func(*serve
 // fillResponses takes over what the scan found.
 func fillResponses(to *engine.Request, from *wire.Request) {
 	to.Model = from.Model
-	to.InputTokens = from.TextBytes / bytesPerToken
+	to.TextBytes = from.TextBytes
 	to.MaxOutput = from.MaxOutput
 	to.DisableFallbacks = from.DisableFallbacks
+	to.Native = from.Native
 	for _, need := range [...]struct {
 		is  bool
 		cap engine.Capabilities

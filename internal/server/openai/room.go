@@ -34,6 +34,10 @@ func (r Room) Routes() []server.Route {
 	return routes
 }
 
+// Traits are none: what other protocols have besides is what they differ in from
+// this one.
+func (Room) Traits() server.Traits { return server.Traits{} }
+
 // AppendError appends the error as the body of an answer:
 // {"error": {"message", "type", "param", "code"}}, and where the caller may see
 // routing the candidates that were removed.
