@@ -21,6 +21,7 @@ type checker struct {
 	modelNames  nameSet           // names, then aliases
 	deployments map[string]path   // deployment id -> where it is
 	strategies  nameSet           // built-in ones, then combos
+	keys        nameSet
 	tiers       nameSet           // the usual supply tiers, then those of providers
 	tierOf      map[string]string // provider -> its supply tier
 	upstreams   map[served]bool   // what providers serve under their own names
@@ -77,6 +78,9 @@ func newChecker(d *decoder, f *File, o Options) *checker {
 	for _, s := range f.Strategies {
 		c.strategies.add(s.Name)
 	}
+	for _, k := range f.Keys {
+		c.keys.add(k.ID)
+	}
 	c.tiers.add(officialTier, economyTier)
 	return c
 }
@@ -85,13 +89,16 @@ func newChecker(d *decoder, f *File, o Options) *checker {
 // what the next one reads.
 func (c *checker) run() {
 	c.checkListen()
+	c.checkAdmin()
 	c.checkProviders()
 	c.checkModels()
 	c.checkFallbacks()
+	c.checkPolicies()
 	c.checkStrategies()
 	c.checkRouter()
 	c.checkQuotas()
 	c.checkKeys()
+	c.checkBindings()
 	c.checkSession()
 	if c.f.DataDir == "" {
 		c.fail("data_dir", "write data_dir: ./data", "the folder is empty text")
@@ -104,7 +111,7 @@ func (c *checker) checkListen() {
 	if c.broken(at) {
 		return
 	}
-	host, ok := c.listenHost(c.f.Listen, at)
+	host, ok := c.listenHost(c.f.Listen, at, "write host:port, such as "+DefaultListen+", or :20128 for all addresses")
 	if ok && len(c.f.Keys) == 0 && !c.broken("keys") && !loopback(host) {
 		c.warn(at, "add keys, or listen on 127.0.0.1",
 			"the address is reachable from outside, but without keys only callers on this machine are served")
@@ -112,8 +119,7 @@ func (c *checker) checkListen() {
 }
 
 // listenHost returns the host of host:port; "" stands for all addresses.
-func (c *checker) listenHost(text string, at path) (string, bool) {
-	const fix = "write host:port, such as 127.0.0.1:20128, or :20128 for all addresses"
+func (c *checker) listenHost(text string, at path, fix string) (string, bool) {
 	host, portText, err := net.SplitHostPort(text)
 	if err != nil {
 		c.fail(at, fix, "%s is not host:port", c.shown(text))

@@ -73,7 +73,31 @@ func (c *checker) checkDeployments(m *Model, at path) {
 		c.deploymentID(m, d, inner)
 		c.references(d.Capabilities, "capability", &capabilitySet, inner.key("capabilities"))
 		c.checkEndpoints(d.Endpoints, inner.key("endpoints"))
+		c.checkDialect(d, inner)
 		c.checkSale(d.Sale, inner.key("sale"))
+	}
+}
+
+// checkDialect refuses settings of bodies that the deployment never gets: a
+// translation writes its own.
+func (c *checker) checkDialect(d *Deployment, at path) {
+	p, _ := c.f.Provider(d.Provider)
+	if p == nil || p.Upstream.Protocol == ProtocolOpenAI || p.Upstream.Protocol == "" {
+		return
+	}
+	for _, set := range []struct {
+		name string
+		is   bool
+	}{
+		{"no_system_role", d.NoSystemRole != nil && p.Upstream.Protocol == ProtocolAnthropic},
+		{"reasoning", d.Reasoning != ""},
+		{"history_reasoning", d.HistoryReasoning != ""},
+		{"max_tokens_field", d.MaxTokensField != ""},
+		{"embedding_format", d.EmbeddingFormat != ""},
+	} {
+		if set.is {
+			c.fail(at.key(set.name), removeIt, "the provider %s speaks %s, and the setting is for %s", p.ID, p.Upstream.Protocol, ProtocolOpenAI)
+		}
 	}
 }
 
@@ -151,10 +175,11 @@ func (c *checker) serves(provider, name string) bool {
 
 // strategyName checks a reference to a strategy; "" is none.
 func (c *checker) strategyName(name string, at path) {
+	policy, isPolicy := strings.CutPrefix(name, policyPrefix)
 	switch {
 	case name == "" || c.broken(at):
-	case strings.HasPrefix(name, policyPrefix):
-		c.fail(at, "name another strategy", "strategies made of a policy are %s", notYetMany)
+	case isPolicy:
+		c.rankingName(policy, at)
 	default:
 		c.exists(name, "strategy", &c.strategies, at)
 	}

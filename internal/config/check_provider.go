@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"net/url"
 	"slices"
 	"strings"
@@ -43,12 +44,16 @@ func (c *checker) presetOf(p *Provider, at path) (Preset, bool) {
 		return Preset{}, false
 	}
 	pre := Preset{Protocol: p.Protocol, IncludeUsage: true, SupplyTier: officialTier}
+	pre.Auth, pre.AuthHeader = authOf(p.Protocol)
 	switch {
 	case p.Preset != "":
 		var ok bool
 		if pre, ok = preset(p.Preset); !ok {
 			c.fail(at.key("preset"), suggest(p.Preset, presetNames(), ""), "there is no preset %s", c.shown(p.Preset))
 			return Preset{}, false
+		}
+		if p.Protocol == ProtocolOpenAI && pre.CompatibleURL != "" {
+			pre = pre.compatible()
 		}
 		if p.Protocol != "" && p.Protocol != pre.Protocol {
 			c.fail(at.key("protocol"), "remove it: the preset brings it", "the preset %s speaks %s", pre.Name, pre.Protocol)
@@ -63,11 +68,7 @@ func (c *checker) presetOf(p *Provider, at path) (Preset, bool) {
 		return Preset{}, false
 	}
 	if !slices.Contains(c.protocol, pre.Protocol) {
-		fix := removeIt
-		if _, ok := preset(pre.Protocol); ok && pre.Name == "" {
-			fix = "write preset: " + pre.Protocol + ", which uses the maker's OpenAI-compatible endpoint"
-		}
-		c.fail(at.key("protocol"), fix, "the protocol %s is known, but this version does not speak it upstream", pre.Protocol)
+		c.fail(at.key("protocol"), "write one of "+strings.Join(c.protocol, ", "), "the protocol %s is known, but this version does not speak it upstream", pre.Protocol)
 		return Preset{}, false
 	}
 	return pre, true
@@ -77,18 +78,11 @@ func (c *checker) presetOf(p *Provider, at path) (Preset, bool) {
 func (c *checker) upstream(p *Provider, pre Preset, at path) {
 	up := Upstream{
 		Protocol: pre.Protocol, BaseURL: pre.BaseURL, Auth: pre.Auth, AuthHeader: pre.AuthHeader,
-		IncludeUsage: pre.IncludeUsage, Catalog: pre.Catalog, Responses: pre.Responses,
+		IncludeUsage: pre.IncludeUsage, Catalog: pre.Catalog, Responses: pre.Responses, CountTokens: pre.CountTokens,
+		Service: pre.Service,
 	}
 	azure := pre.Name == azurePreset
-	if azure {
-		c.azure(p, &up, at)
-	} else {
-		for _, name := range []string{"resource", "api_version"} {
-			if _, written := c.places[at.key(name)]; written {
-				c.fail(at.key(name), removeIt, "only the preset %s has it", azurePreset)
-			}
-		}
-	}
+	c.versions(p, &up, azure, at)
 	urlAt := at.key("base_url")
 	switch {
 	case p.BaseURL != "":
@@ -96,12 +90,18 @@ func (c *checker) upstream(p *Provider, pre Preset, at path) {
 		if !ok {
 			break
 		}
-		up.BaseURL = base
+		up.BaseURL = versioned(up.Protocol, base)
 		if version != "" && p.APIVersion == "" {
 			up.APIVersion = version
 		}
 		if known, ok := presetAt(base); ok && up.Catalog == "" && known.Catalog != "" {
-			up.Catalog, up.Responses = known.Catalog, known.Responses
+			up.Catalog = known.Catalog
+			if known.Protocol != up.Protocol && up.Protocol == ProtocolOpenAI && known.CompatibleURL != "" {
+				known = known.compatible()
+			}
+			if known.Protocol == up.Protocol {
+				up.Responses, up.CountTokens, up.Service = known.Responses, known.CountTokens, known.Service
+			}
 		}
 	case up.BaseURL == "" && !c.broken(urlAt) && !c.broken(at.key("resource")):
 		fix := "write base_url: https://host/v1"
@@ -110,12 +110,59 @@ func (c *checker) upstream(p *Provider, pre Preset, at path) {
 		}
 		c.fail(at, fix, "the provider has no address")
 	}
-	if azure && strings.HasSuffix(up.BaseURL, "/openai/v1") {
-		// The newer form of the API: the model is in the body, no version.
-		up.DeploymentPaths, up.APIVersion = false, ""
+	if azure && up.BaseURL != "" {
+		c.azurePath(p, &up, at)
+		up.IncludeUsage = up.APIVersion == "" || up.APIVersion >= azureUsageSince
 	}
 	p.Upstream = up
-	p.Protocol, p.BaseURL, p.APIVersion = up.Protocol, up.BaseURL, up.APIVersion
+	p.Protocol, p.BaseURL, p.APIVersion = up.Protocol, up.BaseURL, cmp.Or(up.APIVersion, up.Version)
+}
+
+// versions checks and fills in what says how the API is called: Azure has more
+// of it than others.
+func (c *checker) versions(p *Provider, up *Upstream, azure bool, at path) {
+	if azure {
+		c.azure(p, up, at)
+		return
+	}
+	c.onlyFor(at.key("resource"), "the preset "+azurePreset)
+	versionAt := at.key("api_version")
+	switch {
+	case up.Protocol != ProtocolAnthropic:
+		c.onlyFor(versionAt, "the preset "+azurePreset+" and the protocol "+ProtocolAnthropic)
+	case p.APIVersion == "":
+	case !slices.Contains(anthropicVersions, p.APIVersion):
+		c.fail(versionAt, suggest(p.APIVersion, anthropicVersions, ""), "the protocol %s has no version %s", ProtocolAnthropic, c.shown(p.APIVersion))
+	default:
+		up.Version = p.APIVersion
+	}
+}
+
+// onlyFor refuses a field that others have.
+func (c *checker) onlyFor(at path, others string) {
+	if _, written := c.places[at]; written {
+		c.fail(at, removeIt, "only %s has it", others)
+	}
+}
+
+// versioned returns a base URL with the version that is part of all paths of a
+// protocol: the makers' SDKs are given the address without it.
+func versioned(protocol, base string) string {
+	u, err := url.Parse(base)
+	if err != nil {
+		return base
+	}
+	switch protocol {
+	case ProtocolAnthropic:
+		if !strings.HasSuffix(u.Path, "/v1") {
+			return base + "/v1"
+		}
+	case ProtocolGemini:
+		if u.Path == "" {
+			return base + "/v1beta"
+		}
+	}
+	return base
 }
 
 // azure fills in what calls to Azure's API need.
@@ -141,6 +188,39 @@ func (c *checker) azure(p *Provider, up *Upstream, at path) {
 	}
 }
 
+// compatible returns the preset of the same maker's OpenAI-compatible endpoint.
+func (p Preset) compatible() Preset {
+	p.Protocol, p.BaseURL, p.CountTokens, p.Service = ProtocolOpenAI, p.CompatibleURL, false, p.CompatibleService
+	p.Auth, p.AuthHeader = authOf(p.Protocol)
+	return p
+}
+
+// azurePath settles which of the two forms of Azure's API is called. In the
+// newer one, below /openai/v1, the model is in the body and there are no dated
+// versions.
+func (c *checker) azurePath(p *Provider, up *Upstream, at path) {
+	const newer = "/openai/v1"
+	base, named := up.BaseURL, slices.Contains(azureNewer, up.APIVersion)
+	switch {
+	case strings.HasSuffix(base, newer):
+	case named && !strings.Contains(base, "/openai"):
+		up.BaseURL += newer
+	case strings.HasSuffix(base, "/openai") || strings.Contains(base, "/openai/"):
+		c.fail(at.key("base_url"), "remove /openai and what follows it; the name of Azure's deployment is upstream_model of a model's deployment",
+			"the address is not that of the resource")
+		return
+	default:
+		return
+	}
+	up.DeploymentPaths, up.Service.Full = false, true
+	switch {
+	case up.APIVersion == azureNewer[0], p.APIVersion == "" && up.APIVersion == azureAPIVersion:
+		up.APIVersion = "" // what is sent without any
+	case !named:
+		c.fail(c.written(at.key("api_version"), at.key("base_url")), removeIt, "there are no dated versions below /openai/v1")
+	}
+}
+
 // presetAt returns the preset of the maker whose API an address belongs to,
 // whatever the path.
 func presetAt(base string) (Preset, bool) {
@@ -148,7 +228,7 @@ func presetAt(base string) (Preset, bool) {
 	if err != nil {
 		return Preset{}, false
 	}
-	for _, pre := range presets {
+	for _, pre := range Presets() {
 		if known, err := url.Parse(pre.BaseURL); err == nil && known.Host != "" && known.Host == u.Host {
 			return pre, true
 		}
@@ -168,11 +248,11 @@ func (c *checker) credentials(p *Provider, pre Preset, at path) {
 	case keyWritten && keysWritten:
 		c.fail(keysAt, "remove one of the two", "both api_key and keys are given")
 		return
-	case p.Auth != "" && (keyWritten || keysWritten):
+	case p.Auth == authNone && (keyWritten || keysWritten):
 		c.fail(authAt, "remove it or the credential", "auth: none is given beside a credential")
 		return
-	case p.Auth != "":
-		p.Upstream.Auth = AuthNone
+	case p.Auth == authNone:
+		p.Upstream.Auth, p.Upstream.AuthHeader = AuthNone, ""
 		return
 	case keyWritten:
 		p.APIKeys = []Secret{p.APIKey}
@@ -182,13 +262,13 @@ func (c *checker) credentials(p *Provider, pre Preset, at path) {
 	default:
 		c.keyFromEnvironment(p, pre)
 	}
-	if len(p.APIKeys) > 0 && p.Upstream.Auth == AuthNone {
-		p.Upstream.Auth = AuthBearer // a server that usually asks for nothing was told to
+	if p.Auth == authBearer || len(p.APIKeys) > 0 && p.Upstream.Auth == AuthNone { // or a server that usually asks for nothing
+		p.Upstream.Auth, p.Upstream.AuthHeader = AuthBearer, ""
 	}
 	if !p.HasCredential() && p.Enabled && !c.broken(at) {
 		fix := "write api_key: \"${NAME}\", or auth: none if the endpoint asks for nothing"
-		if pre.EnvKey != "" {
-			fix = "set " + pre.EnvKey + " or write api_key"
+		if len(pre.EnvKeys) > 0 {
+			fix = "set " + strings.Join(pre.EnvKeys, " or ") + ", or write api_key"
 		}
 		c.warn(at, fix, "the provider has no credential, so it is never called")
 	}
@@ -222,12 +302,23 @@ func (c *checker) credential(s Secret, at path) {
 // another address than the preset's own.
 func (c *checker) keyFromEnvironment(p *Provider, pre Preset) {
 	base := path("providers").key(p.ID).key("base_url")
-	if _, other := c.places[base]; other || pre.EnvKey == "" {
+	if _, other := c.places[base]; other {
 		return
 	}
-	if text, ok := c.lookup(pre.EnvKey); ok && text != "" {
+	if name, text := variable(pre, c.lookup); name != "" {
 		c.hide(text, shortestHidden)
 		p.APIKeys = []Secret{NewSecret(text)}
-		c.headerSafe(text, "credential in "+pre.EnvKey, path("providers").key(p.ID))
+		c.headerSafe(text, "credential in "+name, path("providers").key(p.ID))
 	}
+}
+
+// variable returns the first of a preset's variables that is set, and what it
+// holds.
+func variable(pre Preset, lookup func(string) (string, bool)) (name, text string) {
+	for _, name := range pre.EnvKeys {
+		if text, ok := lookup(name); ok && text != "" {
+			return name, text
+		}
+	}
+	return "", ""
 }

@@ -10,6 +10,11 @@ const maxAttemptsEver = 10
 func (c *checker) checkStrategies() {
 	for _, s := range c.f.Strategies {
 		at := path("strategies").key(s.Name)
+		for i, u := range s.Keys {
+			if u.Policy != "" {
+				c.rankingName(u.Policy, at.index(i).key("policy"))
+			}
+		}
 		switch {
 		case slices.Contains(strategyNames, s.Name):
 			c.fail(at, "choose another name", "%s is the name of a built-in strategy", s.Name)

@@ -173,33 +173,70 @@ func TestPresets(t *testing.T) {
 	names := make([]string, 0, len(presets))
 	for _, p := range Presets() {
 		names = append(names, p.Name)
-		if p.Protocol != ProtocolOpenAI || p.SupplyTier != "official" {
+		protocol := ProtocolOpenAI
+		if p.Name == ProtocolAnthropic || p.Name == ProtocolGemini {
+			protocol = p.Name
+		}
+		if p.Protocol != protocol || p.SupplyTier != "official" {
 			t.Errorf("%s speaks %q, tier %q", p.Name, p.Protocol, p.SupplyTier)
 		}
-		if (p.Auth == AuthNone) != (p.EnvKey == "") || (p.Auth == AuthHeader) != (p.AuthHeader != "") {
-			t.Errorf("%s: auth %v, variable %q, header %q", p.Name, p.Auth, p.EnvKey, p.AuthHeader)
+		if (p.Auth == AuthNone) != (len(p.EnvKeys) == 0) || (p.Auth == AuthHeader) != (p.AuthHeader != "") {
+			t.Errorf("%s: auth %v, variables %q, header %q", p.Name, p.Auth, p.EnvKeys, p.AuthHeader)
 		}
 		// What a preset brings must pass the checks that users' values pass.
 		text := fmt.Sprintf("providers: {p: {preset: %s, resource: x}}\nmodels: {m: {deployments: [p]}}", p.Name)
 		if p.BaseURL != "" {
 			text = strings.ReplaceAll(text, ", resource: x", "")
 		}
-		f, problems := Parse("p.yaml", []byte(text), envOf(p.EnvKey, "sk-some-credential-1"))
-		if len(problems) != 0 || !f.Providers[0].HasCredential() {
-			t.Errorf("%s:\n%v", p.Name, problems)
+		for _, key := range append(p.EnvKeys, "") { // of the last, none is needed
+			f, problems := Parse("p.yaml", []byte(text), envOf(key, "sk-some-credential-1"))
+			if p.Auth != AuthNone && key == "" {
+				continue
+			}
+			if len(problems) != 0 || !f.Providers[0].HasCredential() {
+				t.Errorf("%s with %s:\n%v", p.Name, key, problems)
+			}
 		}
 		if p.BaseURL != "" {
-			text = strings.ReplaceAll(text, "preset: "+p.Name, "protocol: openai, auth: none, base_url: "+p.BaseURL)
-			if f, problems = Parse("p.yaml", []byte(text), envOf()); len(problems) != 0 || f.Providers[0].Upstream.Catalog != p.Catalog {
-				t.Errorf("%s by its address:\n%v", p.Name, problems)
-			}
+			presetByAddress(t, p)
 		}
 	}
 	if d := cmp.Diff([]string{
 		"openai", "anthropic", "gemini", "openrouter", "groq", "mistral", "deepseek", "moonshot", "qwen", "xai", "together",
-		"ollama", "vllm", "azure-openai",
+		"zai", "cerebras", "perplexity", "huggingface", "ollama", "vllm", "azure-openai",
 	}, names); d != "" {
 		t.Errorf("presets (-want +got):\n%s", d)
+	}
+}
+
+// presetByAddress names the address of a preset, and nothing else of it.
+func presetByAddress(t *testing.T, p Preset) {
+	t.Helper()
+	addresses := map[string]string{p.Protocol: p.BaseURL}
+	want := map[string]Upstream{p.Protocol: {
+		Protocol: p.Protocol, BaseURL: p.BaseURL, Auth: AuthNone, IncludeUsage: true, Catalog: p.Catalog, Responses: p.Responses,
+		CountTokens: p.CountTokens, Service: p.Service,
+	}}
+	if p.CompatibleURL != "" {
+		addresses[ProtocolOpenAI] = p.CompatibleURL
+		want[ProtocolOpenAI] = Upstream{
+			Protocol: ProtocolOpenAI, BaseURL: p.CompatibleURL, Auth: AuthNone, IncludeUsage: true, Catalog: p.Catalog,
+			Service: p.CompatibleService,
+		}
+	}
+	for protocol, address := range addresses {
+		text := fmt.Sprintf("providers: {p: {protocol: %s, auth: none, base_url: %s}}\nmodels: {m: {deployments: [p]}}", protocol, address)
+		f, problems := Parse("p.yaml", []byte(text), envOf())
+		if len(problems) != 0 {
+			t.Errorf("%s by its address:\n%v", p.Name, problems)
+			continue
+		}
+		if p.Catalog == "" {
+			continue // an address on this machine may be anybody's
+		}
+		if d := cmp.Diff(want[protocol], f.Providers[0].Upstream); d != "" {
+			t.Errorf("%s by its address (-want +got):\n%s", p.Name, d)
+		}
 	}
 }
 

@@ -30,7 +30,7 @@ func (c *checker) baseURL(text string, azure bool, at path) (base, version strin
 		c.fail(at, "remove everything from # on", "the address has a fragment")
 	}
 	version = c.query(u, azure, at)
-	for _, call := range []string{"/chat/completions", "/completions", "/embeddings", "/responses", "/models"} {
+	for _, call := range []string{"/chat/completions", "/completions", "/embeddings", "/responses", "/messages", "/models"} {
 		if strings.HasSuffix(strings.TrimRight(u.Path, "/"), call) {
 			c.fail(at, "remove "+call+" from its end", "the address is that of one call, not of the API")
 			break

@@ -2,11 +2,13 @@ package config
 
 import "slices"
 
-// The endpoints of the Responses protocol.
+// The endpoints of the Responses protocol, and of Messages.
 const (
 	endpointResponses   = "responses"
 	endpointCompact     = "responses_compact"
 	endpointInputTokens = "responses_input_tokens"
+	endpointMessages    = "messages"
+	endpointCountTokens = "messages_count_tokens"
 )
 
 // endpoints are what a provider or a deployment can serve, by the names that
@@ -17,6 +19,7 @@ var endpoints = []string{
 	"audio_transcriptions", "audio_translations", "audio_speech",
 	"moderations", "rerank",
 	endpointResponses, endpointCompact, endpointInputTokens,
+	endpointMessages, endpointCountTokens,
 }
 
 // endpointSet is what references to them are checked against.

@@ -23,14 +23,15 @@ func keyVariables() []string {
 	var names []string
 	for _, p := range presets {
 		if fromKeyAlone(p) {
-			names = append(names, p.EnvKey)
+			names = append(names, p.EnvKeys[0])
 		}
 	}
 	return names
 }
 
-// fromKeyAlone reports whether a credential is all that the preset needs.
-func fromKeyAlone(p Preset) bool { return p.EnvKey != "" && p.BaseURL != "" }
+// fromKeyAlone reports whether a credential is all that the preset needs: its
+// address and its models are known.
+func fromKeyAlone(p Preset) bool { return len(p.EnvKeys) > 0 && p.BaseURL != "" && p.Catalog != "" }
 
 // FromEnvironment makes the configuration of a gateway that has no file: a
 // provider for each credential that the environment holds, and their models as
@@ -46,15 +47,15 @@ func FromEnvironment(o Options) (*File, Problems, error) {
 	f := newFile()
 	c := newChecker(d, f, o)
 	for _, p := range Presets() {
-		text, ok := o.Env(p.EnvKey)
+		name, _ := variable(p, o.Env)
 		switch {
-		case p.EnvKey == "" || !ok || text == "":
+		case name == "":
 		case p.Name == azurePreset:
-			c.warn(path(p.EnvKey), "write a file with a provider {preset: azure-openai, resource: …} and its deployments",
+			c.warn(path(name), "write a file with a provider {preset: azure-openai, resource: …} and its deployments",
 				"the variable is set, but Azure's address and deployments are not known from it")
 		case !fromKeyAlone(p):
 		case !slices.Contains(o.Protocols, p.Protocol):
-			c.warn(path(p.EnvKey), "write a file with another provider for its models",
+			c.warn(path(name), "write a file with another provider for its models",
 				"the variable is set, but this version does not speak %s upstream", p.Protocol)
 		default:
 			provider := Provider{ID: p.Name, Preset: p.Name}

@@ -38,18 +38,22 @@ func TestFromEnvironment(t *testing.T) {
 	f, problems, err := FromEnvironment(envOf(
 		"OPENAI_API_KEY", "sk-openai-000000000001", "OPENROUTER_API_KEY", "sk-or-00000000000002",
 		"ANTHROPIC_API_KEY", "sk-ant-00000000000003", "GROQ_API_KEY", "gsk_000000000000000004",
-		"DASHSCOPE_API_KEY", "sk-qwen-0000000000005"))
+		"DASHSCOPE_API_KEY", "sk-qwen-0000000000005", "GOOGLE_API_KEY", "AIza-0000000000000006"))
 	if err != nil || len(problems) != 0 {
 		t.Fatalf("FromEnvironment: %v\n%v", err, problems)
 	}
 	ids := make([]string, len(f.Providers))
 	for i, p := range f.Providers {
 		ids[i] = p.ID
-		if !p.HasCredential() || p.Upstream.BaseURL == "" || p.Upstream.Protocol != ProtocolOpenAI {
+		protocol := ProtocolOpenAI
+		if p.ID == ProtocolAnthropic || p.ID == ProtocolGemini {
+			protocol = p.ID
+		}
+		if !p.HasCredential() || p.Upstream.BaseURL == "" || p.Upstream.Protocol != protocol {
 			t.Errorf("provider %s = %+v", p.ID, p.Upstream)
 		}
 	}
-	if d := cmp.Diff([]string{"openai", "anthropic", "openrouter", "groq", "qwen"}, ids); d != "" {
+	if d := cmp.Diff([]string{"openai", "anthropic", "gemini", "openrouter", "groq", "qwen"}, ids); d != "" {
 		t.Errorf("providers (-want +got):\n%s", d)
 	}
 	if f.Listen != DefaultListen || len(f.Keys) != 0 || f.Router.Selection != "balanced" || f.Router.SelectionSet {
@@ -59,6 +63,7 @@ func TestFromEnvironment(t *testing.T) {
 		"gpt-6-sol":              {"openai/gpt-6-sol: gpt-6-sol"},
 		"gpt-5":                  {"openai/gpt-5: gpt-5", "openrouter/gpt-5: openai/gpt-5"},
 		"claude-sonnet-4-6":      {"anthropic/claude-sonnet-4-6: claude-sonnet-4-6", "openrouter/claude-sonnet-4-6: anthropic/claude-sonnet-4.6"},
+		"gemini-2.5-pro":         {"gemini/gemini-2.5-pro: gemini-2.5-pro"},
 		"gpt-oss-120b":           {"openrouter/gpt-oss-120b: openai/gpt-oss-120b", "groq/gpt-oss-120b: openai/gpt-oss-120b"},
 		"qwen3-max":              {"qwen/qwen3-max: qwen3-max"},
 		"text-embedding-3-small": {"openai/text-embedding-3-small: text-embedding-3-small"},
@@ -110,6 +115,18 @@ func TestFromEnvironmentNotes(t *testing.T) {
 	o.Protocols = []string{"anthropic"}
 	if _, problems, err = FromEnvironment(o); !errors.Is(err, ErrNoProviders) || !strings.Contains(problems.Error(), "OPENAI_API_KEY: the variable is set, but") {
 		t.Errorf("FromEnvironment: %v\n%v", err, problems)
+	}
+}
+
+// Google's own name for the variable comes second: other services of Google's
+// use it too.
+func TestFromEnvironmentSecondName(t *testing.T) {
+	f, problems, err := FromEnvironment(envOf("GOOGLE_API_KEY", "AIza-of-google-000001", "GEMINI_API_KEY", "AIza-of-gemini-000002"))
+	if err != nil || len(problems) != 0 || len(f.Providers) != 1 {
+		t.Fatalf("FromEnvironment: %v\n%v", err, problems)
+	}
+	if got := f.Providers[0].APIKeys; len(got) != 1 || got[0].Reveal() != "AIza-of-gemini-000002" {
+		t.Errorf("%d keys, the first is another", len(got))
 	}
 }
 

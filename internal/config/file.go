@@ -11,6 +11,8 @@ type File struct {
 	Name string
 	// Listen is the address that clients call, host:port.
 	Listen string `config:"listen" example:"127.0.0.1:20128"`
+	// Admin is the listener of those who run the gateway.
+	Admin Admin `config:"admin"`
 	// DataDir is the folder that keeps what outlives the process; a relative path
 	// is taken from the working directory.
 	DataDir string `config:"data_dir"`
@@ -28,6 +30,10 @@ type File struct {
 	Router Router `config:"router"`
 	// Strategies are the combos: named lists of sort keys.
 	Strategies []Strategy `config:"strategies"`
+	// Policies are rules that users write, in files of their own.
+	Policies []Policy `config:"policies"`
+	// Bindings say whom the policies serve, those of this file and uploaded ones.
+	Bindings []Binding `config:"bindings"`
 	// Keys are the API keys of callers. Without any only loopback callers are
 	// served.
 	Keys []Key `config:"keys"`
@@ -107,6 +113,7 @@ const DefaultListen = "127.0.0.1:20128"
 func newFile() *File {
 	return &File{
 		Listen:  DefaultListen,
+		Admin:   Admin{Listen: DefaultAdminListen},
 		DataDir: "./data",
 		Log:     Log{Level: "info", Format: "json"},
 		Limits:  Limits{Body: 32 << 20, Header: 64 << 10, JSONDepth: 128, Concurrent: 4096, Answer: 32 << 20},

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,6 +35,11 @@ func FuzzParse(f *testing.F) {
 		}
 		if file == nil {
 			return
+		}
+		for _, b := range file.Bindings {
+			if b.ID == "" || !IsPolicyName(b.Policy) || b.Parameters != nil && (!json.Valid(b.Parameters) || b.Parameters[0] != '{') {
+				t.Fatalf("a binding is %+v with the parameters %s", b, b.Parameters)
+			}
 		}
 		for i := range file.Models {
 			for _, r := range file.Resolve(&file.Models[i]) {

@@ -4,20 +4,18 @@ import "reflect"
 
 // What is said of names that the configuration has but this version has not.
 const (
-	notYet     = "known, but this version does not have it yet"
-	notYetMany = "known, but this version does not have them yet"
-	removeIt   = "remove it"
+	notYet   = "known, but this version does not have it yet"
+	removeIt = "remove it"
 )
 
 // laterNames are the keys that are reserved and refused, by the section that
 // they belong to.
 var laterNames = map[reflect.Type]map[string]bool{
 	reflect.TypeFor[File](): {
-		"telemetry": true, "policies": true, "bindings": true, "orgs": true, "teams": true,
-		"templates": true, "decisions": true, "prices": true, "admin": true,
+		"telemetry": true, "orgs": true, "teams": true, "templates": true, "decisions": true, "prices": true,
 	},
-	reflect.TypeFor[Deployment](): {"no_system_role": true},
-	reflect.TypeFor[Key]():        {"team": true, "budget": true, "rate": true, "price_multiplier": true},
+	reflect.TypeFor[Binding](): {"org": true, "team": true},
+	reflect.TypeFor[Key]():     {"team": true, "budget": true, "rate": true, "price_multiplier": true},
 }
 
 // misplaced are keys that belong somewhere else, with where.
@@ -68,6 +66,22 @@ var misplaced = map[reflect.Type]map[string]string{
 	},
 	reflect.TypeFor[ModelRoute](): {"strategy": "write selection", "deployments": "write it under models.<model>"},
 	reflect.TypeFor[Key]():        {"key": "write secret: \"${NAME}\" or hash: \"sha256:…\"", "token": "write secret: \"${NAME}\" or hash: \"sha256:…\"", "models": "write allowed_models", "providers": "write allowed_providers"},
+	reflect.TypeFor[Admin](): {
+		"address": "write listen", "port": "write listen: 127.0.0.1:20129", "enabled": "write listen: off, or an address",
+		"host": "write hosts: [NAME]", "key": "write token", "api_key": "write token", "secret": "write token",
+	},
+	reflect.TypeFor[Policy](): {
+		"path": "write file", "source": "write file", "url": "write file", "type": "write kind",
+		"parameters": "write them at a binding of the policy", "params": "write parameters, at a binding of the policy",
+		"on_fault": "write it at a binding of the policy", "tolerance": "write it at a binding of the policy",
+		"model": "write it at a binding of the policy", "key": "write it at a binding of the policy",
+	},
+	reflect.TypeFor[Binding](): {
+		"name": "write id", "params": "write parameters", "data": "write parameters", "grants": "write grant",
+		"policies": "write policy; one binding binds one", "models": "write model; one binding names one", "keys": "write key; one binding names one",
+		"fail_open": "write on_fault: fail_open", "on_error": "write on_fault", "mode": "a shadow is started by gatewright policy shadow",
+		"file": "write it under policies.<policy>",
+	},
 	reflect.TypeFor[RetryPolicy](): {
 		"timeout":  "write timeout_seconds with a plain number",
 		"cooldown": "write cooldown_seconds with a plain number",

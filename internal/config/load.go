@@ -19,7 +19,7 @@ import (
 type Options struct {
 	// Env looks environment variables up; nil = those of the process.
 	Env func(name string) (string, bool)
-	// Protocols are the upstream protocols that the gateway speaks; nil = openai.
+	// Protocols are the upstream protocols that the gateway speaks; nil = all.
 	Protocols []string
 }
 
@@ -28,7 +28,7 @@ func (o Options) withDefaults() Options {
 		o.Env = os.LookupEnv
 	}
 	if o.Protocols == nil {
-		o.Protocols = []string{ProtocolOpenAI}
+		o.Protocols = protocols
 	}
 	return o
 }

@@ -39,6 +39,7 @@ func TestDefaults(t *testing.T) {
 	want := &File{
 		Name:    filepath.Join(casesDir, "minimal.good.yaml"),
 		Listen:  "127.0.0.1:20128",
+		Admin:   Admin{Listen: "127.0.0.1:20129"},
 		DataDir: "./data",
 		Log:     Log{Level: "info", Format: "json"},
 		Limits:  Limits{Body: 32 << 20, Header: 64 << 10, JSONDepth: 128, Concurrent: 4096, Answer: 32 << 20},
@@ -50,7 +51,7 @@ func TestDefaults(t *testing.T) {
 			ID: "openai", Preset: "openai", Protocol: "openai", BaseURL: "https://api.openai.com/v1",
 			APIKeys: []Secret{NewSecret(testEnv["OPENAI_API_KEY"])},
 			Enabled: true, Weight: 1, SupplyTier: "official",
-			Upstream: Upstream{Protocol: "openai", BaseURL: "https://api.openai.com/v1", IncludeUsage: true, Catalog: "openai", Responses: allResponses},
+			Upstream: Upstream{Protocol: "openai", BaseURL: "https://api.openai.com/v1", IncludeUsage: true, Catalog: "openai", Responses: allResponses, Service: openAIService},
 		}},
 		Models: []Model{{
 			Name: "gpt-4o",
@@ -92,9 +93,11 @@ func TestComplete(t *testing.T) {
 		{"azure", f.Providers[4].Upstream, Upstream{
 			Protocol: "openai", BaseURL: "https://corp-eu.openai.azure.com", Auth: AuthHeader, AuthHeader: "api-key",
 			APIVersion: "2025-01-01-preview", DeploymentPaths: true, IncludeUsage: true, Catalog: "azure", Responses: azureResponses,
+			Service: azureService,
 		}},
 		{"local server", f.Providers[5].Upstream, Upstream{
 			Protocol: "openai", BaseURL: "http://127.0.0.1:11434/v1", Auth: AuthNone, IncludeUsage: true, Responses: someResponses,
+			Service: ollamaService,
 		}},
 		{"no credential", f.Providers[6].Upstream.Auth, AuthNone},
 		{"model", f.Models[0], Model{
@@ -110,6 +113,8 @@ func TestComplete(t *testing.T) {
 					Limit:        Limit{Context: new(int64(128000)), Output: new(int64(16384))},
 					Capabilities: []string{"tools", "vision", "json_schema"},
 					Endpoints:    []string{"chat", "responses", "responses_input_tokens"},
+					NoSystemRole: new(true), Reasoning: "think_tags", HistoryReasoning: "drop",
+					MaxTokensField: "max_completion_tokens", EmbeddingFormat: "float",
 					Sale: &Sale{
 						Multiplier: 800_000,
 						From:       time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC), Until: time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC),
@@ -161,6 +166,33 @@ func TestComplete(t *testing.T) {
 				{Key: "affinity"},
 				{Key: "listed"},
 			}},
+			{Name: "by-score", Keys: []KeyUse{
+				{Key: "score", Policy: "drain-first", Tolerance: &Tolerance{Absolute: 1_500_000}, Max: new(int64(100_000_000))},
+				{Key: "score", Policy: "uploaded", Tolerance: &Tolerance{RelativePPM: 1_000_000}},
+			}},
+		}},
+		{"admin", f.Admin, Admin{
+			Listen: "127.0.0.1:20129", Token: NewSecret(testEnv["ADMIN_TOKEN"]), Hosts: []string{"gateway.example"},
+		}},
+		{"policies", f.Policies, []Policy{
+			{
+				Name: "office-hours", File: "policies/office-hours.rego", Kind: "admission",
+				Path: filepath.Join(casesDir, "policies/office-hours.rego"), Format: PolicyRego,
+			},
+			{
+				Name: "drain-first", File: "../wasm/guests/rank.wasm", Profile: "small",
+				Path: filepath.Join(casesDir, "../wasm/guests/rank.wasm"), Format: PolicyWasm,
+			},
+		}},
+		{"bindings", f.Bindings, []Binding{
+			{
+				ID: "office-hours-key-ci-model-model-m", Policy: "office-hours", Key: "ci", Model: "model-m", OnFault: "fail_open",
+				Parameters: Parameters(`{"from":8,"to":20,"zones":{"weekend":false,"share":0.25}}`),
+				Grant:      []string{"last_user", "header.X-Tenant"}, Stateful: true, Order: 10,
+			},
+			{ID: "office-hours", Policy: "office-hours"},
+			{ID: "drain", Policy: "drain-first", Model: "vendor.model-v2:0", Tolerance: &Tolerance{RelativePPM: 50_000}},
+			{ID: "uploaded-model-vendor.model-v2_0", Policy: "uploaded", Model: "vendor.model-v2:0", Tolerance: &Tolerance{Absolute: 500_000}},
 		}},
 		{"session", f.Session, Session{Affinity: true, TTL: time.Hour, Headers: []string{"X-Conversation"}}},
 	}
@@ -287,7 +319,8 @@ func TestCompleteNamesEveryKey(t *testing.T) {
 		reflect.TypeFor[Provider](), reflect.TypeFor[CallTimeouts](), reflect.TypeFor[Model](), reflect.TypeFor[Deployment](),
 		reflect.TypeFor[Cost](), reflect.TypeFor[Limit](), reflect.TypeFor[Sale](), reflect.TypeFor[Router](), reflect.TypeFor[RetryPolicy](),
 		reflect.TypeFor[RetryBudget](), reflect.TypeFor[ModelRoute](), reflect.TypeFor[Allocation](), reflect.TypeFor[ProviderOverride](),
-		reflect.TypeFor[KeyUse](), reflect.TypeFor[Key](), reflect.TypeFor[Session](),
+		reflect.TypeFor[KeyUse](), reflect.TypeFor[Key](), reflect.TypeFor[Session](), reflect.TypeFor[Admin](), reflect.TypeFor[Policy](),
+		reflect.TypeFor[Binding](),
 	} {
 		for name, f := range fieldsOf(typ) {
 			if !written[name] {
@@ -335,10 +368,17 @@ func TestAzureAddresses(t *testing.T) {
 		"by-resource": {BaseURL: "https://corp-eu.openai.azure.com", APIVersion: "2024-10-21", DeploymentPaths: true},
 		"by-url":      {BaseURL: "https://corp.example", APIVersion: "2024-06-01", DeploymentPaths: true},
 		"newer":       {BaseURL: "https://corp-us.openai.azure.com/openai/v1"},
+		"by-name":     {BaseURL: "https://corp-uk.openai.azure.com/openai/v1"},
+		"preview":     {BaseURL: "https://corp.services.ai.azure.com/openai/v1", APIVersion: "preview"},
+		"entra":       {BaseURL: "https://corp-eu.openai.azure.com", APIVersion: "2025-01-01-preview", DeploymentPaths: true},
 	} {
 		p, _ := f.Provider(id)
-		want.Protocol, want.Auth, want.AuthHeader, want.IncludeUsage, want.Catalog = "openai", AuthHeader, "api-key", true, "azure"
-		want.Responses = azureResponses
+		want.Protocol, want.IncludeUsage, want.Catalog = "openai", id != "by-url", "azure" // that version has no stream_options
+		if id != "entra" {
+			want.Auth, want.AuthHeader = AuthHeader, "api-key"
+		}
+		want.Responses, want.Service = azureResponses, azureService
+		want.Service.Full = !want.DeploymentPaths
 		if d := cmp.Diff(want, p.Upstream); d != "" {
 			t.Errorf("%s (-want +got):\n%s", id, d)
 		}

@@ -53,6 +53,28 @@ type Deployment struct {
 	// Endpoints are what the deployment serves, all of it; without the list what
 	// the provider serves and the catalog knows of the model.
 	Endpoints []string `config:"endpoints"`
+	// NoSystemRole is true for a model that refuses system and developer messages:
+	// they are then put at the head of the first user message. Without it what is
+	// known of the model counts.
+	NoSystemRole *bool `config:"no_system_role"`
+	// Reasoning says where answers of chat carry what the model thought:
+	// think_tags for one that puts it between <think> tags at the beginning of the
+	// text, from where it is moved to reasoning_content; as_sent leaves answers
+	// alone. Without it what is known of the service counts.
+	Reasoning string `config:"reasoning" oneof:"as_sent,think_tags"`
+	// HistoryReasoning is drop for a service that refuses reasoning in the messages
+	// of a request (reasoning_content, reasoning, reasoning_details,
+	// thinking_blocks, extra_content): it is then taken out; as_sent leaves it in.
+	// Without it what is known of the service counts.
+	HistoryReasoning string `config:"history_reasoning" oneof:"as_sent,drop"`
+	// MaxTokensField is the only name of the output limit that the service knows,
+	// under which it is sent then; as_sent leaves the client's. Without it what is
+	// known of the service and the model counts.
+	MaxTokensField string `config:"max_tokens_field" oneof:"as_sent,max_tokens,max_completion_tokens"`
+	// EmbeddingFormat is the only encoding of embeddings that the service has:
+	// it is asked for, and turned into what the client wants. as_sent, like no
+	// value, asks for what the client wants.
+	EmbeddingFormat string `config:"embedding_format" oneof:"as_sent,float,base64"`
 	// Sale is a promotion on the price.
 	Sale *Sale `config:"sale"`
 	// Timeouts are the waits of calls to the deployment.

@@ -13,21 +13,27 @@ type Provider struct {
 	Preset string `config:"preset"`
 	// Protocol is what the endpoint speaks; not needed with a preset.
 	Protocol string `config:"protocol"`
-	// BaseURL is the address before /chat/completions, without a slash at its end.
+	// BaseURL is the address before /chat/completions, for anthropic the one before
+	// /messages or /v1/messages, for gemini the one before /models, without a slash
+	// at its end.
 	BaseURL string `config:"base_url"`
 	// Resource is the name of the Azure resource, for azure-openai in place of
 	// base_url.
 	Resource string `config:"resource"`
-	// APIVersion is the api-version that azure-openai is called with.
-	APIVersion string `config:"api_version"`
+	// APIVersion is the api-version that azure-openai is called with, or the
+	// interface version of the protocol anthropic, 2023-06-01 or 2026-10-21.
+	APIVersion string `config:"api_version" kind:"version"`
 	// APIKey is the credential.
 	APIKey Secret `config:"api_key"`
 	// APIKeys are several credentials of one account, in place of api_key.
 	//
 	// After loading the list holds every credential, a single one too.
 	APIKeys []Secret `config:"keys"`
-	// Auth is "none" for an endpoint that takes no credential.
-	Auth string `config:"auth" oneof:"none"`
+	// Auth is "none" for an endpoint that takes no credential, "bearer" for one
+	// that takes it in the header Authorization although its preset or protocol
+	// has a header of its own: Azure with tokens of Entra ID, or Anthropic with
+	// access tokens.
+	Auth string `config:"auth" oneof:"none,bearer"`
 	// Headers are sent with every call to the provider.
 	Headers map[string]Secret `config:"headers"`
 	// Enabled is false for a provider that must not be called.
@@ -59,11 +65,16 @@ type Provider struct {
 
 // Upstream is what a caller needs to know to call a provider.
 type Upstream struct {
-	Protocol   string   // one of Protocols
-	BaseURL    string   // no slash at its end
+	Protocol string // one of Protocols
+	// BaseURL has no slash at its end. Below it are, by protocol, /chat/completions
+	// (or Azure's deployment paths), /messages, /models/{model}:generateContent.
+	BaseURL    string
 	Auth       AuthKind // how the credential is sent
 	AuthHeader string   // the header of AuthHeader
-	APIVersion string   // query parameter api-version; "" = none
+	APIVersion string   // Azure's query parameter api-version; "" = none
+	// Version is the interface version of ProtocolAnthropic for requests that are
+	// not a client's own, a date; "" = the oldest.
+	Version string
 	// DeploymentPaths: calls go to /openai/deployments/{upstream model}/… below
 	// the base URL.
 	DeploymentPaths bool
@@ -75,6 +86,10 @@ type Upstream struct {
 	// Responses are the endpoints of the Responses protocol that the API is known
 	// to have.
 	Responses []string
+	// CountTokens: the API is known to count the tokens of a Messages request.
+	CountTokens bool
+	// Service is what else is known of the API.
+	Service Service
 }
 
 // HasCredential reports whether the provider can be called: it has a

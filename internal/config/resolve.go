@@ -37,6 +37,9 @@ type Resolved struct {
 
 	Sale *Sale // nil = none
 
+	Translation Translation // for requests of other protocols
+	Dialect     Dialect     // for requests of OpenAI's protocol
+
 	// Timeouts are all set but FirstToken: 0 there means the timeout of the retry
 	// policy that is in force.
 	Timeouts CallTimeouts
@@ -88,6 +91,7 @@ func (f *File) resolve(m *Model, d *Deployment, p *Provider, route *ModelRoute, 
 	}
 	r.Reasoning = slices.Contains(r.Capabilities, "reasoning")
 	r.Timeouts = f.callTimeouts(d, p, r.Reasoning)
+	r.Translation, r.Dialect = translation(&r), dialect(&r, d)
 	return r
 }
 

@@ -53,8 +53,10 @@ func TestResolve(t *testing.T) {
 			Cost:         Cost{Input: new(int64(1_000_000_000)), Output: new(int64(2_000_000_000)), CachedInput: new(int64(500_000_000))},
 			Limit:        Limit{Context: new(int64(128_000)), Output: new(int64(16_384))},
 			Capabilities: []string{"tools", "vision", "files", "json_schema"}, CapabilitiesKnown: true,
-			Mode:     catalog.ModeChat,
-			Timeouts: CallTimeouts{Connect: 3 * time.Second, Idle: 40 * time.Second, Answer: 8 * time.Minute},
+			Mode:        catalog.ModeChat,
+			Translation: Translation{Full: true, SchemaOutput: true},
+			Dialect:     Dialect{DropFields: reasoningFields},
+			Timeouts:    CallTimeouts{Connect: 3 * time.Second, Idle: 40 * time.Second, Answer: 8 * time.Minute},
 		},
 		{
 			ID: "dear", Model: "gpt-4o", Provider: provider("openai"), UpstreamModel: "gpt-6-sol", Listed: 1, Enabled: true,
@@ -65,8 +67,10 @@ func TestResolve(t *testing.T) {
 			},
 			Limit:        Limit{Context: new(int64(1_050_000))},
 			Capabilities: []string{"reasoning"}, Reasoning: true,
-			Mode:     catalog.ModeChat,
-			Timeouts: CallTimeouts{Connect: 3 * time.Second, FirstToken: 5 * time.Minute, Idle: 20 * time.Second, Answer: 8 * time.Minute},
+			Mode:        catalog.ModeChat,
+			Translation: Translation{Full: true, Reasons: true},
+			Dialect:     Dialect{MaxTokensField: "max_completion_tokens", DropFields: reasoningFields},
+			Timeouts:    CallTimeouts{Connect: 3 * time.Second, FirstToken: 5 * time.Minute, Idle: 20 * time.Second, Answer: 8 * time.Minute},
 		},
 		{
 			ID: "other/gpt-4o", Model: "gpt-4o", Provider: provider("other"), UpstreamModel: "gpt-4o", Listed: 2,
@@ -77,7 +81,8 @@ func TestResolve(t *testing.T) {
 			ID: "thinker", Model: "gpt-4o", Provider: provider("other"), UpstreamModel: "gpt-4o", Listed: 3, Enabled: true,
 			Cost: Cost{Input: new(int64(4_000_000_000))}, Limit: Limit{Context: new(int64(2000)), Output: new(int64(500))},
 			Capabilities: []string{"reasoning"}, CapabilitiesKnown: true, Reasoning: true,
-			Timeouts: CallTimeouts{Connect: 7 * time.Second, FirstToken: 5 * time.Minute, Idle: 5 * time.Minute, Answer: 8 * time.Minute},
+			Translation: Translation{Reasons: true},
+			Timeouts:    CallTimeouts{Connect: 7 * time.Second, FirstToken: 5 * time.Minute, Idle: 5 * time.Minute, Answer: 8 * time.Minute},
 		},
 		{
 			ID: "mute", Model: "gpt-4o", Provider: provider("other"), UpstreamModel: "gpt-4o", Listed: 4, Enabled: true,
@@ -91,8 +96,10 @@ func TestResolve(t *testing.T) {
 			Cost:         Cost{Input: new(int64(2_500_000_000)), Output: new(int64(10_000_000_000)), CachedInput: new(int64(1_250_000_000))},
 			Limit:        Limit{Context: new(int64(128_000)), Output: new(int64(16_384))},
 			Capabilities: []string{"tools", "vision", "files", "json_schema"}, CapabilitiesKnown: true,
-			Mode:     catalog.ModeChat,
-			Timeouts: CallTimeouts{Connect: 7 * time.Second, Idle: 40 * time.Second, Answer: 8 * time.Minute},
+			Mode:        catalog.ModeChat,
+			Translation: Translation{Full: true, SchemaOutput: true},
+			Dialect:     Dialect{DropFields: reasoningFields},
+			Timeouts:    CallTimeouts{Connect: 7 * time.Second, Idle: 40 * time.Second, Answer: 8 * time.Minute},
 		},
 	}
 	if d := cmp.Diff(want, got); d != "" {

@@ -65,6 +65,10 @@ var forms = map[string]form{
 		wants: "a date such as 2027-01-31, or a time such as 2027-01-31T18:00:00Z", text: true, date: true,
 		schema: map[string]any{"type": "string"},
 	},
+	"version": { // a date without quotes is no text to YAML
+		wants: "a version such as 2024-10-21", text: true, date: true,
+		schema: map[string]any{"type": "string"},
+	},
 	"bound": {
 		wants:  "a number in the key's unit, a percentage or a duration",
 		schema: map[string]any{"type": []any{"string", "number"}},

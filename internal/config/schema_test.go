@@ -133,6 +133,9 @@ func (b *schemaBuilder) object(t reflect.Type) map[string]any {
 		if doc == "" {
 			panic("no comment at " + t.Name() + "." + sf.Name)
 		}
+		if t == reflect.TypeFor[KeyUse]() && name == "key" {
+			s["enum"] = anys(sortKeyNames())
+		}
 		s["description"] = doc
 		properties[name] = s
 	}
@@ -146,6 +149,9 @@ func (b *schemaBuilder) value(t reflect.Type, f field) map[string]any {
 	}
 	if fm, ok := formOf(t, f); ok {
 		return b.scalar(fm, f)
+	}
+	if t == reflect.TypeFor[Parameters]() {
+		return map[string]any{"type": "object", "additionalProperties": map[string]any{}}
 	}
 	switch t.Kind() { //nolint:exhaustive // formOf has taken the scalars
 	case reflect.Map:
@@ -192,10 +198,10 @@ func (b *schemaBuilder) scalar(fm form, f field) map[string]any {
 	switch f.name {
 	case "preset":
 		s["enum"] = anys(presetNames())
+	case "protocol":
+		s["enum"] = anys(protocols)
 	case "capabilities":
 		s["enum"] = anys(capabilities)
-	case "key":
-		s["enum"] = anys(sortKeyNames())
 	}
 	if s["type"] == "integer" || s["type"] == "number" {
 		for name, text := range map[string]string{"minimum": f.min, "maximum": f.max} {
@@ -303,8 +309,8 @@ func validate(root, s map[string]any, v any, at string) []string {
 		def := root["$defs"].(map[string]any)[strings.TrimPrefix(ref, "#/$defs/")].(map[string]any)
 		return validate(root, def, v, at)
 	}
-	if v == nil {
-		return nil // an empty value is the default
+	if v == nil || len(s) == 0 {
+		return nil // an empty value is the default; an empty schema takes all
 	}
 	if list, ok := s["oneOf"].([]any); ok {
 		var all []string

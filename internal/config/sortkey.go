@@ -15,6 +15,7 @@ const (
 	UnitThroughput             // written in tokens per second, kept in thousandths of them
 	UnitInstant                // a time: only a tolerance, written as a duration, kept in nanoseconds
 	UnitFlag                   // 0 or 1: takes no tolerance, enough or max
+	UnitScore                  // of a ranking policy: written as a number, kept in millionths
 )
 
 // SortKey is what the configuration knows of one sort key.
@@ -22,7 +23,6 @@ type SortKey struct {
 	Name      string
 	Unit      Unit
 	HighFirst bool // high values are good
-	Later     bool // reserved; this version refuses it
 }
 
 // sortKeys are all sort keys, in the order of the documentation.
@@ -40,7 +40,7 @@ var sortKeys = []SortKey{
 	{Name: "last_good", Unit: UnitFlag, HighFirst: true},
 	{Name: "affinity", Unit: UnitFlag, HighFirst: true},
 	{Name: "listed", Unit: UnitNumber},
-	{Name: "score", Unit: UnitNumber, Later: true},
+	{Name: "score", Unit: UnitScore},
 }
 
 // strategyNames are the built-in strategies, in the order of the documentation.
@@ -55,7 +55,7 @@ const (
 	policyPrefix = "policy:"
 )
 
-// SortKeys lists every sort key that a combo can name, reserved ones too.
+// SortKeys lists every sort key that a combo can name.
 func SortKeys() []SortKey { return slices.Clone(sortKeys) }
 
 // BuiltinStrategies lists the names of the strategies that need no
@@ -71,13 +71,11 @@ func sortKey(name string) (SortKey, bool) {
 	return sortKeys[i], true
 }
 
-// sortKeyNames lists the keys that this version takes.
+// sortKeyNames lists the names of the sort keys.
 func sortKeyNames() []string {
-	var names []string
-	for _, k := range sortKeys {
-		if !k.Later {
-			names = append(names, k.Name)
-		}
+	names := make([]string, len(sortKeys))
+	for i, k := range sortKeys {
+		names[i] = k.Name
 	}
 	return names
 }

@@ -24,6 +24,8 @@ type Strategy struct {
 type KeyUse struct {
 	// Key is the name of the sort key.
 	Key string `config:"key"`
+	// Policy is the ranking policy whose scores the sort key score takes.
+	Policy string `config:"policy"`
 	// Tolerance is how far from the best of its band a candidate may lie: 2% of it,
 	// or a plain number or duration in the key's unit; without it the key's own.
 	Tolerance *Tolerance `config:"tolerance" kind:"bound"`
@@ -57,6 +59,7 @@ func (u *KeyUse) readNode(d *decoder, n *yaml.Node, at path) {
 	if !ok {
 		return
 	}
+	u.readPolicy(d, values["policy"], key, at)
 	for _, name := range []string{"tolerance", "enough", "max"} {
 		v, given := values[name]
 		if !given {
@@ -88,13 +91,26 @@ func (u *KeyUse) readKey(d *decoder, n *yaml.Node, at path) (SortKey, bool) {
 	key, ok := sortKey(u.Key)
 	switch {
 	case !ok && strings.HasPrefix(u.Key, policyPrefix):
-		d.fail(inner, removeIt, "%s", notYet)
+		d.fail(inner, "write {key: score, policy: "+strings.TrimPrefix(u.Key, policyPrefix)+"}", "%s is a strategy, no sort key", d.shown(u.Key))
 	case !ok:
 		d.fail(inner, suggest(u.Key, sortKeyNames(), ""), "there is no sort key %s", d.shown(u.Key))
-	case key.Later:
-		d.fail(inner, removeIt, "%s", notYet)
 	}
-	return key, ok && !key.Later
+	return key, ok
+}
+
+// readPolicy reads the policy of the sort key that takes scores.
+func (u *KeyUse) readPolicy(d *decoder, n *yaml.Node, key SortKey, at path) {
+	inner := at.key("policy")
+	given := n != nil && !isNull(n)
+	if given {
+		d.value(n, reflect.ValueOf(&u.Policy).Elem(), field{}, inner)
+	}
+	switch {
+	case given && key.Unit != UnitScore:
+		d.fail(inner, removeIt+", or write key: score", "only the sort key score takes a policy")
+	case !given && key.Unit == UnitScore:
+		d.fail(at, "write {key: score, policy: NAME}", "the ranking policy that gives the scores is missing")
+	}
 }
 
 // readBound reads tolerance, enough or max.
@@ -108,15 +124,8 @@ func (u *KeyUse) readBound(d *decoder, n *yaml.Node, key SortKey, name string, a
 		d.fail(at, removeIt, "the sort key %s is a time and takes no %s", key.Name, name)
 		return
 	}
-	relative := tolerance && n.ShortTag() == "!!str" && strings.HasSuffix(n.Value, "%") && key.Unit != UnitInstant
-	form := boundForms[key.Unit]
-	if relative {
-		form = relativeForm
-	}
-	var num int64
-	before := len(d.problems)
-	d.scalar(n, reflect.ValueOf(&num).Elem(), field{min: form.least, max: form.most}, form.form, at)
-	if len(d.problems) > before {
+	num, relative, ok := d.bound(n, key.Unit, tolerance, at)
+	if !ok {
 		return
 	}
 	switch {
@@ -131,6 +140,34 @@ func (u *KeyUse) readBound(d *decoder, n *yaml.Node, key SortKey, name string, a
 	}
 }
 
+// bound reads a number in a unit, or the percentage of a tolerance.
+func (d *decoder) bound(n *yaml.Node, unit Unit, tolerance bool, at path) (num int64, relative, ok bool) {
+	relative = tolerance && n.ShortTag() == "!!str" && strings.HasSuffix(n.Value, "%") && unit != UnitInstant
+	form := boundForms[unit]
+	switch {
+	case relative && unit == UnitScore:
+		form = wholeForm
+	case relative:
+		form = relativeForm
+	}
+	before := len(d.problems)
+	d.scalar(n, reflect.ValueOf(&num).Elem(), field{min: form.least, max: form.most}, form.form, at)
+	return num, relative, len(d.problems) == before
+}
+
+// readNode reads the tolerance of a score. How those of combos are written
+// depends on their key: KeyUse reads them.
+func (t *Tolerance) readNode(d *decoder, n *yaml.Node, at path) {
+	num, relative, ok := d.bound(n, UnitScore, true, at)
+	switch {
+	case !ok:
+	case relative:
+		t.RelativePPM = num
+	default:
+		t.Absolute = num
+	}
+}
+
 // boundForm is how a bound in one unit is written, with its limits.
 type boundForm struct {
 	form
@@ -142,6 +179,9 @@ var relativeForm = boundForm{
 	form:  form{wants: "a percentage such as 2%", text: true, count: percent, decimal: 4},
 	least: "0%", most: "1000%",
 }
+
+// wholeForm is the same for scores, of which no more than all can be meant.
+var wholeForm = boundForm{form: relativeForm.form, least: "0%", most: "100%"}
 
 var boundForms = map[Unit]boundForm{
 	UnitNumber: {form{
@@ -158,6 +198,9 @@ var boundForms = map[Unit]boundForm{
 	UnitThroughput: {form{
 		wants: "tokens per second such as 50", number: true, decimal: 3, count: func(s string) (int64, error) { return decimal(s, 3) },
 	}, "0", "1000000"},
+	UnitScore: {form{
+		wants: "a number such as 0.5", number: true, decimal: 6, count: func(s string) (int64, error) { return decimal(s, 6) },
+	}, "0", "1000000000000"},
 }
 
 // shareOfMillion reads parts per million, or a percentage.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,56 +26,99 @@ const (
 // errUnsettled says that the folders changed each time they were looked at.
 var errUnsettled = errors.New("the folders on the way to the file keep changing")
 
-// Watch calls changed each time the content of the file at path has become
-// another one, until ctx is done; then it returns nil. It blocks: the goroutine
-// that calls it owns it, and changed runs in that goroutine, one call at a time.
-//
-// It watches folders, not the file: editors replace files, orchestrators switch
-// symbolic links. A file that is gone is waited for, and the content that it
-// comes back with is compared with the last one seen. What the file holds when
-// Watch begins is taken as known to the caller.
-//
-// The error says why the folder cannot be watched, at the start or when the
-// notification service ends.
-func Watch(ctx context.Context, path string, changed func()) error {
-	w, err := newWatch(path, changed)
-	if err != nil {
-		return fmt.Errorf("watch configuration: %w", err)
-	}
-	return w.run(ctx)
-}
+// errWatchEnded says that nobody watches any more.
+var errWatchEnded = errors.New("watch configuration: it has ended")
 
-// watch follows one file. It belongs to the goroutine that runs it.
-type watch struct {
-	path    string
+// Watcher tells when the content of files has become another one. Run does the
+// work; Set may be called from any goroutine.
+//
+// It watches folders, not the files: editors replace files, orchestrators switch
+// symbolic links. A file that is gone is waited for, and the content that it
+// comes back with is compared with the last one seen. What a file holds when it
+// begins to be watched is taken as known to the caller.
+type Watcher struct {
 	notify  *fsnotify.Watcher
 	add     func(folder string) error // begins to watch one more folder
 	changed func()
-	seen    [sha256.Size]byte // of the content that was last reported
+	sets    chan watchSet
+	ended   chan struct{} // closed when Run returns
+
+	// What follows belongs to the goroutine of Run.
+
+	seen map[string][sha256.Size]byte // what was last reported of each file, by its path
 }
 
-// newWatch begins the watch: run sees whatever changes from now on. Whoever has
-// the watch runs it, which ends it too.
-func newWatch(path string, changed func()) (*watch, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return nil, err
-	}
+// watchSet is one call of Set.
+type watchSet struct {
+	paths []string
+	done  chan<- error
+}
+
+// NewWatcher begins to watch files: Run tells whatever changes from now on.
+// Whoever has the watcher calls Run, once, which also gives back what it holds.
+// The error says why the folders cannot be watched.
+//
+// Each call of changed is for one or more files. It is made by the goroutine of
+// Run, one at a time, and must not call Set.
+func NewWatcher(changed func(), paths ...string) (*Watcher, error) {
 	notify, err := fsnotify.NewWatcher()
 	if err != nil {
+		return nil, fmt.Errorf("watch configuration: %w", err)
+	}
+	w := &Watcher{notify: notify, add: notify.Add, changed: changed, sets: make(chan watchSet), ended: make(chan struct{})}
+	if err := w.set(paths); err != nil {
+		_ = notify.Close() // nothing was read from it
 		return nil, err
 	}
-	w := &watch{path: path, notify: notify, add: notify.Add, changed: changed}
-	if err := w.cover(); err != nil {
-		_ = notify.Close() // nothing was read from it
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	w.seen = w.digest()
 	return w, nil
 }
 
-// run waits for events, lets them settle, and compares.
-func (w *watch) run(ctx context.Context) error {
+// Set makes paths the files that are watched; those that were watched before
+// and are among them stay. Call it before you read the files: a change that
+// comes later is told. It returns when it is done, or with an error when ctx or
+// Run has ended, or when a folder cannot be watched, which is tried again.
+func (w *Watcher) Set(ctx context.Context, paths ...string) error {
+	done := make(chan error, 1)
+	select {
+	case w.sets <- watchSet{paths, done}:
+		return <-done
+	case <-w.ended:
+		return errWatchEnded
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// set is Set in the goroutine of Run.
+func (w *Watcher) set(paths []string) error {
+	next := make(map[string][sha256.Size]byte, len(paths))
+	var fresh []string
+	for _, p := range paths {
+		p, err := filepath.Abs(p)
+		if err != nil {
+			return fmt.Errorf("watch configuration: %w", err)
+		}
+		digest, known := w.seen[p]
+		if !known {
+			fresh = append(fresh, p)
+		}
+		next[p] = digest
+	}
+	w.seen = next
+	err := w.cover()
+	for _, p := range fresh {
+		w.seen[p] = digestOf(p)
+	}
+	if err != nil {
+		return fmt.Errorf("watch configuration: %s: %w", strings.Join(paths, ", "), err)
+	}
+	return nil
+}
+
+// Run waits for events, lets them settle, and compares, until ctx is done; then
+// it returns nil. The error says that the notification service ended.
+func (w *Watcher) Run(ctx context.Context) error {
+	defer close(w.ended)
 	defer func() { _ = w.notify.Close() }() // nothing is read from it any more
 	var settled <-chan time.Time            // nil = nothing to settle
 	var events burst
@@ -82,6 +126,12 @@ func (w *watch) run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
+		case s := <-w.sets:
+			err := w.set(s.paths)
+			if err != nil {
+				settled = time.After(rewatch)
+			}
+			s.done <- err
 		case _, ok := <-w.notify.Events:
 			if !ok {
 				return errors.New("watch configuration: the notification service ended")
@@ -115,31 +165,44 @@ func (b *burst) wait(now time.Time) time.Duration {
 	return max(0, min(settle, b.deadline.Sub(now)))
 }
 
-// compare reports the file if its content is another one than before. A file
+// compare reports the files if the content of one is another than before. A file
 // that cannot be read is not reported.
-func (w *watch) compare() {
-	now := w.digest()
-	if now == w.seen || now == [sha256.Size]byte{} {
-		return
+func (w *Watcher) compare() {
+	changed := false
+	for path, before := range w.seen {
+		now := digestOf(path)
+		if now != before && now != [sha256.Size]byte{} {
+			w.seen[path] = now
+			changed = true
+		}
 	}
-	w.seen = now
-	w.changed()
+	if changed {
+		w.changed()
+	}
 }
 
-// digest returns the hash of the content, zero when there is none: an empty file
-// is one that is about to be written.
-func (w *watch) digest() [sha256.Size]byte {
-	data, err := readBounded(w.path)
-	if err != nil || len(data) == 0 {
-		return [sha256.Size]byte{}
+// maxWatched is how much of a file is compared.
+const maxWatched = 64 << 20
+
+// digestOf returns the hash of a file's content, zero when there is none: an
+// empty file is one that is about to be written.
+func digestOf(path string) (digest [sha256.Size]byte) {
+	file, err := os.Open(path) //nolint:gosec // the operator names the file
+	if err != nil {
+		return digest
 	}
-	return sha256.Sum256(data)
+	defer func() { _ = file.Close() }() // it was only read
+	h := sha256.New()
+	if n, err := io.Copy(h, io.LimitReader(file, maxWatched)); err == nil && n > 0 {
+		h.Sum(digest[:0])
+	}
+	return digest
 }
 
-// cover watches every folder that decides what the path leads to, and no other.
+// cover watches every folder that decides what the paths lead to, and no other.
 // Folders can change between the look at them and the watch on them, and nothing
 // tells of that: it is done when a look finds nothing to add.
-func (w *watch) cover() error {
+func (w *Watcher) cover() error {
 	for pass := 1; ; pass++ {
 		added, err := w.coverOnce()
 		switch {
@@ -156,8 +219,13 @@ func (w *watch) cover() error {
 
 // coverOnce watches the folders as they are now, and reports whether it had to
 // add one.
-func (w *watch) coverOnce() (added bool, err error) {
-	folders := foldersOf(w.path)
+func (w *Watcher) coverOnce() (added bool, err error) {
+	var folders []string
+	for path := range w.seen {
+		folders = append(folders, foldersOf(path)...)
+	}
+	slices.Sort(folders)
+	folders = slices.Compact(folders)
 	have := w.notify.WatchList()
 	for _, h := range have {
 		if !slices.Contains(folders, h) {

@@ -6,7 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
+	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,27 +26,37 @@ type watched struct {
 	seen chan string // content at each call
 }
 
-// startWatch watches a file. Whatever the test changes after it is seen.
+// startWatch watches files. Whatever the test changes after it is seen.
 func startWatch(t *testing.T, path string) *watched {
 	t.Helper()
 	w := &watched{t, make(chan string, 100)}
-	watch, err := newWatch(path, func() {
+	runWatcher(t, func() {
 		data, err := os.ReadFile(path)
 		if err != nil {
 			data = []byte("cannot be read: " + err.Error())
 		}
 		w.seen <- string(data)
-	})
+	}, path)
+	return w
+}
+
+// runWatcher runs a watcher to the end of the test.
+func runWatcher(t *testing.T, changed func(), paths ...string) *Watcher {
+	t.Helper()
+	w, err := NewWatcher(changed, paths...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- watch.run(ctx) }()
+	go func() { done <- w.Run(ctx) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
-			t.Errorf("Watch: %v", err)
+			t.Errorf("Run: %v", err)
+		}
+		if err := w.Set(context.Background(), paths...); !errors.Is(err, errWatchEnded) {
+			t.Errorf("Set after the end: %v", err)
 		}
 	})
 	return w
@@ -167,45 +178,81 @@ func TestWatchLinkedFile(t *testing.T) {
 	w.wants("made again")
 }
 
-// What Watch itself says, for a caller that does not know when it has begun.
-func TestWatchCalls(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "gatewright.yaml")
-	write(t, path, "first")
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	called, done := make(chan struct{}, 1), make(chan error, 1)
-	go func() {
-		done <- Watch(ctx, path, func() {
-			select {
-			case called <- struct{}{}:
-			default:
-			}
-		})
-	}()
-	deadline := time.After(patience)
-	for i, seen := 0, false; !seen; i++ {
-		replace(t, path, strings.Repeat("x", i+1))
+// Which files are watched can change; what is in a new one counts as known.
+func TestWatchSet(t *testing.T) {
+	dir, other := t.TempDir(), t.TempDir()
+	first, second, third := filepath.Join(dir, "first"), filepath.Join(other, "second"), filepath.Join(other, "third")
+	for _, path := range []string{first, second, third} {
+		write(t, path, "old")
+	}
+	calls, changes := make(chan struct{}, 100), 0
+	w := runWatcher(t, func() { calls <- struct{}{} }, first, second)
+	told := func(path string) {
+		t.Helper()
+		changes++
+		replace(t, path, strconv.Itoa(changes))
 		select {
-		case <-called:
-			seen = true
-		case <-time.After(2 * settle): // it may have begun only after the last write
-		case err := <-done:
-			t.Fatalf("Watch = %v before the end", err)
-		case <-deadline:
-			t.Fatal("no change is seen")
+		case <-calls:
+		case <-time.After(patience):
+			t.Fatalf("a change of %s is not told", path)
 		}
 	}
-	cancel()
-	if err := <-done; err != nil {
-		t.Errorf("Watch = %v", err)
+	told(first)
+	told(second)
+
+	// The second one changes while it is not watched, which nobody is told of.
+	if err := w.Set(t.Context(), first, third); err != nil {
+		t.Fatal(err)
 	}
+	replace(t, second, "unseen")
+	told(third)
+	told(first)
+	if err := w.Set(t.Context(), first, second, third); err != nil {
+		t.Fatal(err)
+	}
+	told(second)
+	if n := len(calls); n > 0 {
+		t.Errorf("%d calls too many", n)
+	}
+
+	// A file that is not there is waited for, and so is its folder.
+	absent := filepath.Join(dir, "later", "absent")
+	if err := w.Set(t.Context(), absent); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Dir(absent), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	told(absent)
 }
 
-func TestWatchOfNothing(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
+// Set from many goroutines while files change.
+func TestWatchSetHammer(t *testing.T) {
+	dir := t.TempDir()
+	var paths []string
+	for i := range 4 {
+		paths = append(paths, filepath.Join(dir, strconv.Itoa(i)))
+		write(t, paths[i], "old")
+	}
+	w := runWatcher(t, func() {}, paths...)
+	var all sync.WaitGroup
+	for i := range paths {
+		all.Go(func() {
+			for n := range 50 {
+				if err := w.Set(t.Context(), paths[i:]...); err != nil {
+					t.Error(err)
+				}
+				if err := os.WriteFile(paths[i], []byte(strconv.Itoa(n)), 0o600); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := Watch(ctx, filepath.Join(t.TempDir(), "no", "such", "file.yaml"), func() { t.Error("called") }); err != nil {
-		t.Errorf("Watch = %v", err)
+	if err := w.Set(ended, paths...); err != nil && !errors.Is(err, context.Canceled) {
+		t.Errorf("Set with a context that has ended: %v", err)
 	}
 }
 
@@ -214,7 +261,7 @@ func TestCompare(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "gatewright.yaml")
 	write(t, path, "first")
 	calls := 0
-	w, err := newWatch(path, func() { calls++ })
+	w, err := NewWatcher(func() { calls++ }, path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +297,7 @@ func TestCoverLooksAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	a, b := filepath.Join(root, "a"), filepath.Join(root, "a", "b")
-	w, err := newWatch(filepath.Join(b, "gatewright.yaml"), func() {})
+	w, err := NewWatcher(func() {}, filepath.Join(b, "gatewright.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
