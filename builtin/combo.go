@@ -16,6 +16,7 @@ import (
 // Max are in the key's unit, which its type in builtin/ordering documents.
 type Step struct {
 	Key       string            // name of a built-in sort key
+	Score     engine.SortKey    // a ranking policy's scores, in place of a built-in; nil = Key is one
 	Tolerance *engine.Tolerance // nil = the key's own
 	Enough    *float64          // values at least this good count as equal; nil = none do
 	Max       *float64          // worse values form a last band; nil = none do
@@ -69,6 +70,9 @@ func validName(name string) bool {
 // use makes the step's key use. What is wrong goes to fail, with its field.
 func (s *Step) use(keys map[string]engine.SortKey, fail func(field, format string, a ...any)) engine.KeyUse {
 	key := keys[s.Key]
+	if s.Score != nil {
+		key = s.Score
+	}
 	if key == nil {
 		names := slices.Sorted(maps.Keys(keys))
 		hint := ""

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"gatewright/internal/provider"
 	"gatewright/internal/provider/health"
 	"gatewright/internal/server"
+	"gatewright/internal/server/anthropic"
 	"gatewright/internal/server/openai"
 	"gatewright/store"
 )
@@ -32,6 +34,10 @@ type Options struct {
 	Log      *LogSettings         // what a reload changes in Logger; nil = nothing
 	Recorder engine.Recorder      // sees every decision too; nil = none
 	Ready    func(address string) // called once it listens; nil = not
+	// AdminReady is called once the admin API listens, AdminToken with the token
+	// that the first start makes, and never again. nil = not.
+	AdminReady func(address string)
+	AdminToken func(token string)
 }
 
 // App is a running gateway.
@@ -46,25 +52,18 @@ type App struct {
 	store      *store.Store
 	tracker    *health.Tracker
 	owners     *owner.Registry
+	policies   *policyRoom
 	clients    *clients
 	dispatcher *provider.Dispatcher
 	recorder   *meter.Recorder
 	engine     *engine.Engine
 	server     *server.Server
 
-	reloading  sync.Mutex // one reload at a time
+	adminReady func(string)
+	reloading  sync.Mutex // one reload or change of policies at a time
 	file       atomic.Pointer[config.File]
+	watcher    atomic.Pointer[config.Watcher] // nil while no file is watched
 	generation atomic.Uint64
-}
-
-// Check reports what a configuration that is valid by itself still lacks to be
-// run: nil when a snapshot can be built of it. Nothing is opened or called.
-func Check(file *config.File) error {
-	pool := newClients()
-	defer pool.close()
-	a := &App{clients: pool}
-	_, _, err := a.build(file)
-	return err
 }
 
 // Run starts the gateway, serves until ctx ends, lets running requests finish,
@@ -77,20 +76,20 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	err = a.serve(ctx, hangup, o.Ready)
-	return errors.Join(err, a.close())
+	err = a.serve(ctx, hangup, o.Ready, o.AdminToken)
+	return errors.Join(err, a.close()) //nolint:contextcheck // it must close though ctx has ended
 }
 
 // start opens the store and builds everything up to the server.
 func start(ctx context.Context, o Options) (a *App, err error) {
 	a = &App{
 		logger: o.Logger, logSettings: o.Log, load: o.Load, path: o.Path, dataDir: o.DataDir,
-		openDir: o.File.DataDir, clients: newClients(),
+		openDir: o.File.DataDir, clients: newClients(), adminReady: o.AdminReady,
 	}
 	if a.dataDir != "" {
 		a.openDir = a.dataDir
 	}
-	defer func() {
+	defer func() { //nolint:contextcheck // it must close though ctx has ended
 		if err != nil {
 			err = errors.Join(err, a.close())
 		}
@@ -112,15 +111,23 @@ func start(ctx context.Context, o Options) (a *App, err error) {
 	if a.owners, err = owner.New(owner.Options{Table: a.store.Owners(), Logger: o.Logger}); err != nil {
 		return a, err
 	}
-	snapshot, used, err := a.build(o.File)
+	if a.policies, err = newPolicyRoom(a, a.store.Objects(), filepath.Join(a.openDir, "wasm"), o.Logger); err != nil { //nolint:contextcheck // lives until close
+		return a, err
+	}
+	filed, state, err := a.policies.read(ctx, o.File)
 	if err != nil {
 		return a, err
 	}
+	snapshot, used, err := a.build(ctx, a.policies.library, o.File, state)
+	if err != nil {
+		return a, err
+	}
+	a.policies.accept(filed, state)
 	a.dispatcher = provider.NewDispatcher(a.tracker, provider.Options{Logger: o.Logger, Clock: time.Now})
 	a.recorder = meter.New(meter.Options{Logger: o.Logger, Status: server.StatusOf}) //nolint:contextcheck // lives until close, not until ctx ends
 	a.engine = engine.New(snapshot, a.tracker, affinity{a.store.Affinity()}, a.dispatcher, record(a.recorder, o.Recorder))
 	a.server = server.New(server.Options{ //nolint:contextcheck // lives until it is shut down
-		Engine: a.engine, Logger: o.Logger, Rooms: []server.Room{openai.New(), openai.NewResponses(a.owners)},
+		Engine: a.engine, Logger: o.Logger, Rooms: []server.Room{openai.New(), openai.NewResponses(a.owners), anthropic.New()},
 		SessionSecret: [32]byte(secret),
 		// Ready is left out: a disk that refuses writes must not take a gateway out
 		// of service that goes on from memory. The log tells of it.
@@ -130,15 +137,20 @@ func start(ctx context.Context, o Options) (a *App, err error) {
 }
 
 // serve listens, reloads and serves until ctx ends; then it drains.
-func (a *App) serve(ctx context.Context, hangup <-chan os.Signal, ready func(string)) error {
+func (a *App) serve(ctx context.Context, hangup <-chan os.Signal, ready, announce func(string)) error {
 	file := a.file.Load()
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", file.Listen)
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
+	operators, err := a.listenAdmin(ctx, announce)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	address := listener.Addr().String()
 	a.logger.InfoContext(ctx, "serving", slog.String("address", address),
-		slog.Int("models", len(file.Models)), slog.Int("providers", len(file.Providers)), slog.String("data_dir", a.openDir))
+		slog.Int("models", len(file.Models)), slog.Int("providers", len(file.Providers)),
+		slog.Int("policies", len(a.policies.State().Policies())), slog.String("data_dir", a.openDir))
 	if ready != nil {
 		ready(address)
 	}
@@ -149,7 +161,7 @@ func (a *App) serve(ctx context.Context, hangup <-chan os.Signal, ready func(str
 	go func() { served <- a.server.Serve(listener) }()
 	select {
 	case err := <-served:
-		return err
+		return errors.Join(err, operators.shutdown(context.WithoutCancel(ctx)))
 	case <-ctx.Done():
 	}
 	drain := a.file.Load().Timeouts.Drain
@@ -158,6 +170,9 @@ func (a *App) serve(ctx context.Context, hangup <-chan os.Signal, ready func(str
 	defer cancel()
 	if err := a.server.Shutdown(stopping); err != nil {
 		a.logger.WarnContext(ctx, "requests were cut off when the drain time was over", slog.Any("error", err))
+	}
+	if err := operators.shutdown(context.WithoutCancel(ctx)); err != nil {
+		a.logger.WarnContext(ctx, "the admin API did not end in time", slog.Any("error", err))
 	}
 	return <-served
 }
@@ -170,6 +185,9 @@ func (a *App) close() error {
 	}
 	if a.tracker != nil {
 		errs = append(errs, a.tracker.Close())
+	}
+	if a.policies != nil {
+		errs = append(errs, a.policies.close())
 	}
 	if a.store != nil {
 		errs = append(errs, a.store.Close())

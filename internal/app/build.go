@@ -8,11 +8,15 @@ import (
 	"gatewright/engine"
 	"gatewright/internal/config"
 	"gatewright/internal/config/catalog"
+	"gatewright/internal/wire/tokens"
+	"gatewright/policies"
 )
 
-// builder turns one configuration file into a specification of a snapshot.
+// builder turns one configuration file, with the policies that there are, into a
+// specification of a snapshot.
 type builder struct {
 	file      *config.File
+	rules     *policies.Rules
 	targets   *targets
 	providers map[string]*engine.Provider
 }
@@ -20,19 +24,23 @@ type builder struct {
 // spec builds everything that the file describes, or says what does not fit.
 func (b *builder) spec(generation uint64) (engine.Spec, error) {
 	f := b.file
-	combos, err := strategies(f)
+	combos, err := strategies(f, b.rules)
 	if err != nil {
 		return engine.Spec{}, err
 	}
-	keys, err := callers(f)
+	keys, err := callers(f, &b.rules.Rankings)
 	if err != nil {
 		return engine.Spec{}, fmt.Errorf("keys: %w", err)
+	}
+	fallback, err := b.selection()
+	if err != nil {
+		return engine.Spec{}, err
 	}
 	spec := engine.Spec{
 		Generation: generation,
 		Strategies: combos,
-		Checks:     builtin.Checks(),
-		Default:    selection(&f.Router),
+		Checks:     append(builtin.Checks(), b.rules.Checks...),
+		Default:    fallback,
 		Callers:    keys,
 		Limits: engine.Limits{
 			Body: f.Limits.Body, Header: f.Limits.Header, Answer: f.Limits.Answer,
@@ -42,14 +50,8 @@ func (b *builder) spec(generation uint64) (engine.Spec, error) {
 		SessionTTL:     f.Session.TTL,
 		SessionHeaders: f.Session.Headers,
 	}
-	b.providers = make(map[string]*engine.Provider, len(f.Providers))
 	for i := range f.Providers {
-		p := &f.Providers[i]
-		b.providers[p.ID] = &engine.Provider{
-			ID: p.ID, Enabled: p.Enabled, HasCredential: p.HasCredential(),
-			SupplyTier: p.SupplyTier, Region: p.Region, Tags: p.Tags,
-		}
-		spec.Providers = append(spec.Providers, b.providers[p.ID])
+		spec.Providers = append(spec.Providers, b.providers[f.Providers[i].ID])
 	}
 	var errs []error
 	for i := range f.Models {
@@ -60,12 +62,30 @@ func (b *builder) spec(generation uint64) (engine.Spec, error) {
 	return spec, errors.Join(errs...)
 }
 
-// selection is the router's strategy; "" when the file names none.
-func selection(r *config.Router) string {
-	if !r.SelectionSet {
-		return ""
+// providersOf are the providers of a file, by id.
+func providersOf(f *config.File) map[string]*engine.Provider {
+	list := make(map[string]*engine.Provider, len(f.Providers))
+	for i := range f.Providers {
+		p := &f.Providers[i]
+		list[p.ID] = &engine.Provider{
+			ID: p.ID, Enabled: p.Enabled, HasCredential: p.HasCredential(),
+			SupplyTier: p.SupplyTier, Region: p.Region, Tags: p.Tags,
+		}
 	}
-	return r.Selection
+	return list
+}
+
+// selection is the strategy of requests for which nothing nearer sets one: the
+// file's, or the ranking that is bound to all requests; "" when there is none.
+func (b *builder) selection() (string, error) {
+	r, bound := &b.file.Router, b.rules.Rankings.All
+	switch {
+	case !r.SelectionSet:
+		return bound, nil
+	case bound != "":
+		return "", twoStrategies("router.selection", r.Selection, bound)
+	}
+	return r.Selection, nil
 }
 
 // model builds one public name with its deployments and its route.
@@ -74,10 +94,18 @@ func (b *builder) model(m *config.Model) (*engine.Model, error) {
 	if route == nil {
 		route = &config.ModelRoute{Model: m.Name}
 	}
+	var errs []error
+	strategy := route.Selection
+	if bound := b.rules.Rankings.Model[m.Name]; bound != "" {
+		if strategy != "" {
+			errs = append(errs, twoStrategies("router.models."+m.Name+".selection", strategy, bound))
+		}
+		strategy = bound
+	}
 	out := &engine.Model{
 		Name: m.Name, Aliases: m.Aliases,
 		Route: engine.Route{
-			Strategy: route.Selection,
+			Strategy: strategy,
 			Source:   "model",
 			Retry:    b.retryPolicy(),
 			Chains: map[engine.Chain][]string{
@@ -87,7 +115,6 @@ func (b *builder) model(m *config.Model) (*engine.Model, error) {
 			},
 		},
 	}
-	var errs []error
 	for i, r := range b.file.Resolve(m) {
 		d, err := b.deployment(&r)
 		if err != nil {
@@ -118,11 +145,12 @@ func (b *builder) deployment(r *config.Resolved) (*engine.Deployment, error) {
 		Price:     price(r),
 		Context:   orZero(r.Limit.Context),
 		MaxOutput: orZero(r.Limit.Output),
-		Endpoints: endpoints(r),
+		TokenSize: tokens.Size(r.UpstreamModel),
 		Timeouts: engine.Timeouts{
 			Connect: r.Timeouts.Connect, FirstToken: r.Timeouts.FirstToken, Idle: r.Timeouts.Idle, Answer: r.Timeouts.Answer,
 		},
 	}
+	out.Endpoints, out.Translated = endpoints(r)
 	out.Caps, out.CapsKnown = capabilities(r)
 	if r.Sale != nil {
 		out.Sale = engine.Sale{Multiplier: r.Sale.Multiplier, From: r.Sale.From, Until: r.Sale.Until}

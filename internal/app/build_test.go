@@ -55,12 +55,7 @@ func buildSnapshot(t *testing.T, text string) *engine.Snapshot {
 	t.Helper()
 	pool := newClients()
 	t.Cleanup(pool.close)
-	a := &App{clients: pool}
-	s, _, err := a.build(parse(t, text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return buildFile(t, &App{clients: pool}, parse(t, text))
 }
 
 func TestBuild(t *testing.T) {
@@ -161,10 +156,10 @@ models:
 func TestBuildNamesWhatCannotBeCalled(t *testing.T) {
 	file := parse(t, complete)
 	file.Providers[0].APIKeys[0] = config.NewSecret("one\nzebra")
-	if err := Check(file); err == nil || !strings.Contains(err.Error(), `provider "maker"`) || strings.Contains(err.Error(), "zebra") {
+	if err := Check(t.Context(), file); err == nil || !strings.Contains(err.Error(), `provider "maker"`) || strings.Contains(err.Error(), "zebra") {
 		t.Errorf("error = %v, want one that names the provider and not the key", err)
 	}
-	if err := Check(parse(t, complete)); err != nil {
+	if err := Check(t.Context(), parse(t, complete)); err != nil {
 		t.Errorf("a good file: %v", err)
 	}
 }
@@ -173,8 +168,8 @@ func TestBuildNamesWhatCannotBeCalled(t *testing.T) {
 func TestNamesAgree(t *testing.T) {
 	keys := builtin.SortKeys()
 	for _, k := range config.SortKeys() {
-		if _, ok := keys[k.Name]; ok == k.Later {
-			t.Errorf("sort key %q: configured later: %v, built in: %v", k.Name, k.Later, ok)
+		if _, ok := keys[k.Name]; ok == (k.Unit == config.UnitScore) { // of a policy
+			t.Errorf("sort key %q: built in: %v", k.Name, ok)
 		}
 		if key, ok := keys[k.Name]; ok && key.Spec().HighFirst != k.HighFirst {
 			t.Errorf("sort key %q: the configuration and the rule disagree on what is good", k.Name)

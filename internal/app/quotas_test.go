@@ -75,11 +75,7 @@ func newGateway(t *testing.T, quota, window string) *gateway {
 	t.Cleanup(func() { pool.close(); _ = s.Close(); _ = up.Close(); server.Close() })
 	text := strings.NewReplacer("ADDRESS", server.URL, ", QUOTA", window).Replace(quotaConfig)
 	file := parse(t, text)
-	a := &App{clients: pool}
-	snapshot, _, err := a.build(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	snapshot := buildFile(t, &App{clients: pool}, file)
 	g := &gateway{
 		t: t, clock: &watch{t: time.Date(2026, 12, 31, 23, 0, 0, 0, time.UTC)},
 		upstream: up, snapshot: snapshot, store: s,

@@ -4,12 +4,15 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"gatewright/engine"
 	"gatewright/internal/config"
+	"gatewright/policies"
 )
 
 // Loader reads the configuration again. The file is nil when it has errors.
@@ -21,36 +24,6 @@ func catchHangup() (hangup <-chan os.Signal, stop func()) {
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, syscall.SIGHUP)
 	return c, func() { signal.Stop(c) }
-}
-
-// watch reloads on SIGHUP, and when the file changes, until ctx ends.
-func (a *App) watch(ctx context.Context, hangup <-chan os.Signal) {
-	changed := make(chan struct{}, 1)
-	if a.path != "" {
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			err := config.Watch(ctx, a.path, func() {
-				select {
-				case changed <- struct{}{}:
-				default:
-				}
-			})
-			if err != nil && ctx.Err() == nil {
-				a.logger.WarnContext(ctx, "the configuration file is not watched; send SIGHUP to reload it", slog.Any("error", err))
-			}
-		}()
-		defer func() { <-done }()
-	}
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-hangup:
-		case <-changed:
-		}
-		a.Reload(ctx)
-	}
 }
 
 // Reload reads the configuration and makes it current. On any fault the old
@@ -71,11 +44,19 @@ func (a *App) Reload(ctx context.Context) bool {
 		a.logger.ErrorContext(ctx, "configuration not reloaded: the one before stays", slog.Int("errors", len(problems.Errors())))
 		return false
 	}
-	snapshot, used, err := a.build(file)
+	a.follow(ctx, file)
+	filed, state, err := a.policies.read(ctx, file)
+	var snapshot *engine.Snapshot
+	var used map[clientKey]bool
+	if err == nil {
+		snapshot, used, err = a.build(ctx, a.policies.library, file, state)
+	}
 	if err != nil {
+		a.policies.keepFiles()
 		a.logger.ErrorContext(ctx, "configuration not reloaded: the one before stays", slog.Any("error", err))
 		return false
 	}
+	a.policies.accept(filed, state)
 	a.apply(ctx, file, snapshot, used)
 	a.logger.InfoContext(ctx, "configuration reloaded", slog.Uint64("generation", snapshot.Generation))
 	return true
@@ -116,14 +97,24 @@ func (a *App) warnFixed(ctx context.Context, file *config.File) {
 	}
 }
 
-// build makes a snapshot of a file. used are the clients that it needs.
-func (a *App) build(file *config.File) (s *engine.Snapshot, used map[clientKey]bool, err error) {
-	b := &builder{file: file, targets: newTargets(file, a.clients, a.owners)}
+// build makes a snapshot of a file and of the policies that there are. used are
+// the clients that it needs. One that is not made current must be released.
+func (a *App) build(ctx context.Context, library *policies.Library, file *config.File, state *policies.State) (s *engine.Snapshot, used map[clientKey]bool, err error) {
+	b := &builder{file: file, targets: newTargets(file, a.clients, a.owners), providers: providersOf(file)}
+	b.rules, err = library.Rules(ctx, state, slices.Collect(maps.Values(b.providers)), file.NamedPolicies())
+	if err != nil {
+		return nil, nil, fmt.Errorf("policies: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			b.rules.Close()
+		}
+	}()
 	spec, err := b.spec(a.generation.Add(1))
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err = engine.NewSnapshot(spec, nil)
+	s, err = engine.NewSnapshot(spec, b.rules.Close)
 	if err != nil {
 		return nil, nil, fmt.Errorf("build the snapshot: %w", err)
 	}

@@ -18,7 +18,8 @@ models:
       - {provider: a, endpoints: [chat, responses, responses_input_tokens]}
       - {provider: b, endpoints: [chat, responses, responses_input_tokens]}
   n: {deployments: [{provider: a, endpoints: [responses]}, {provider: b, endpoints: [responses]}]}
-  chat-only: {deployments: [b]}
+  chat-only: {deployments: [{provider: b, endpoints: [chat]}]}
+  translated: {deployments: [b]}
 keys:
   alice: {secret: "${ALICE}", expose_routing: true}
   bob: {secret: "${BOB}", expose_routing: true}
@@ -139,6 +140,30 @@ func TestResponsesStayWithTheirOwner(t *testing.T) {
 		t.Errorf("where nobody serves responses: %+v", got)
 	}
 	stop()
+}
+
+// TestTranslatedResponses: an upstream without Responses serves what holds the whole
+// conversation. It keeps nothing, so what it answers pins nobody.
+func TestTranslatedResponses(t *testing.T) {
+	_, address := upstream(t)
+	text := strings.Replace(configOf(address, responsesRest), "models: {m: {deployments: [a, b]}}\n", "", 1)
+	gateway, stop := run(t, Options{File: parse(t, text), Logger: slog.New(slog.DiscardHandler), DataDir: t.TempDir()})
+	defer stop()
+	const whole = `{"model":"translated","input":[{"type":"message","id":"msg_1","role":"user","content":"hello"}]}`
+	got := ask(t, gateway, "ALICE", "POST", "/v1/responses", whole)
+	if got.status != http.StatusOK || got.deployment != "b/translated" || !strings.Contains(got.text, `"store":false`) {
+		t.Errorf("a whole conversation: %+v", got)
+	}
+	const kept = `{"model":"translated","input":"and now?","background":true}`
+	if got := ask(t, gateway, "ALICE", "POST", "/v1/responses", kept); got.status != http.StatusForbidden || got.code != "no_eligible_candidate" {
+		t.Errorf("what only the protocol's own can serve: %+v", got)
+	}
+	if got := ask(t, gateway, "ALICE", "GET", "/v1/responses/"+got.id, ""); got.status != http.StatusNotFound || got.code != "response_not_found" {
+		t.Errorf("the answer that nobody keeps: %+v", got)
+	}
+	if got := ask(t, gateway, "ALICE", "POST", "/v1/responses/input_tokens", whole); got.status != http.StatusOK || !strings.Contains(got.text, `"object":"response.input_tokens","input_tokens":`) {
+		t.Errorf("its tokens: %+v", got)
+	}
 }
 
 // TestOwnersThatAreRemoved: the caller gets the reason, for a time or for good.

@@ -5,10 +5,14 @@ import (
 	"fmt"
 	"net/http"
 
+	"gatewright/engine"
 	"gatewright/internal/config"
 	"gatewright/internal/owner"
 	"gatewright/internal/provider"
+	"gatewright/internal/provider/anthropic"
+	"gatewright/internal/provider/gemini"
 	"gatewright/internal/provider/openai"
+	"gatewright/internal/wire/translate"
 )
 
 // targets makes what the dispatcher needs to call deployments: adapters, with
@@ -45,18 +49,46 @@ func (t *targets) target(r *config.Resolved) (*provider.Target, error) {
 	for name, value := range p.Headers {
 		header.Set(name, value.Reveal())
 	}
-	if p.Upstream.Protocol != config.ProtocolOpenAI {
-		return nil, fmt.Errorf("provider %q: no adapter speaks the protocol %q", p.ID, p.Upstream.Protocol)
-	}
-	adapter, err := openai.New(openai.Config{
-		BaseURL: p.Upstream.BaseURL, Model: r.UpstreamModel, Keys: keys, Header: header,
-		Client: t.clients.get(k), DeploymentPaths: p.Upstream.DeploymentPaths, APIVersion: p.Upstream.APIVersion,
-		IncludeUsage: p.Upstream.IncludeUsage, AnswerLimit: t.file.Limits.Answer, Issues: t.issues,
-	})
+	adapter, err := t.adapter(r, keys, header, t.clients.get(k))
 	if err != nil {
 		return nil, fmt.Errorf("provider %q: %w", p.ID, err)
 	}
 	return &provider.Target{Adapter: adapter}, nil
+}
+
+// adapter returns what speaks the protocol of a deployment.
+func (t *targets) adapter(r *config.Resolved, keys *provider.Keyring, header http.Header, client *provider.Client) (provider.Adapter, error) {
+	up := &r.Provider.Upstream
+	switch up.Protocol {
+	case config.ProtocolOpenAI:
+		return openai.New(openai.Config{
+			BaseURL: up.BaseURL, Model: r.UpstreamModel, Keys: keys, Header: header, Client: client,
+			DeploymentPaths: up.DeploymentPaths, APIVersion: up.APIVersion, IncludeUsage: up.IncludeUsage,
+			Native: native(r), Dialect: openai.Dialect(r.Dialect), Translation: translation(r),
+			AnswerLimit: t.file.Limits.Answer, Issues: t.issues,
+		})
+	case config.ProtocolAnthropic:
+		return anthropic.New(anthropic.Config{
+			BaseURL: up.BaseURL, Model: r.UpstreamModel, Version: up.Version, Keys: keys, Header: header, Client: client,
+			CountTokens: native(r).Has(engine.EndpointCountTokens), Translation: translation(r), AnswerLimit: t.file.Limits.Answer,
+		})
+	case config.ProtocolGemini:
+		return gemini.New(gemini.Config{
+			BaseURL: up.BaseURL, Model: r.UpstreamModel, Keys: keys, Header: header, Client: client,
+			Translation: translation(r), AnswerLimit: t.file.Limits.Answer,
+		})
+	}
+	return nil, fmt.Errorf("no adapter speaks the protocol %q", up.Protocol)
+}
+
+// translation is what a translation must know of a deployment.
+func translation(r *config.Resolved) translate.Upstream {
+	t := &r.Translation
+	return translate.Upstream{
+		MaxOutput: orZero(r.Limit.Output), Full: t.Full, Reasons: t.Reasons, Adaptive: t.Adaptive,
+		KeepsReasoning: t.KeepsReasoning, ShortCallIDs: t.ShortCallIDs, SchemaOutput: t.SchemaOutput,
+		NoSystemRole: r.Dialect.NoSystemRole, MaxTokensField: r.Dialect.MaxTokensField, ThinkTags: r.Dialect.ThinkTags,
+	}
 }
 
 // keyring returns the credentials of a provider, shared by its deployments so

@@ -1,0 +1,236 @@
+package policies
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unsafe"
+
+	"gatewright/engine"
+	"gatewright/wasm/abi"
+)
+
+// labels are the tags of providers as an abi.Input wants them, sorted once a
+// snapshot.
+type labels map[*engine.Provider][]abi.Tag
+
+func newLabels(list []*engine.Provider) labels {
+	l := make(labels, len(list))
+	for _, p := range list {
+		if tags := abi.Tags(p.Tags); tags != nil {
+			l[p] = tags
+		}
+	}
+	return l
+}
+
+// input is an abi.Input with the memory that its texts stand in. It is used
+// again and again; what it points to belongs to the request.
+type input struct {
+	abi.Input
+	session [32]byte
+	places  map[string]int             // of candidates by id, if there are many
+	index   func(candidate string) int // looks them up
+}
+
+// fewCandidates are found one by one.
+const fewCandidates = 32
+
+// find returns what looks up the place of a candidate by its id, below 0 if there
+// is none. It is good until the input is filled again.
+func (in *input) find() func(id string) int {
+	if in.index == nil {
+		in.index = in.place
+	}
+	return in.index
+}
+
+func (in *input) place(id string) int {
+	if len(in.Records) <= fewCandidates {
+		for i := range in.Records {
+			if in.Records[i].ID == id {
+				return i
+			}
+		}
+		return -1
+	}
+	if len(in.places) == 0 {
+		if in.places == nil {
+			in.places = make(map[string]int, len(in.Records))
+		}
+		for i := range in.Records {
+			in.places[in.Records[i].ID] = i
+		}
+	}
+	if i, ok := in.places[id]; ok {
+		return i
+	}
+	return -1
+}
+
+// needs are the parts of an input that cost something to find, or that a
+// binding must grant.
+type needs struct {
+	id       bool
+	metadata bool
+	headers  []string // lower case
+	text     TextGrant
+}
+
+// fill puts into in what every policy is to know of one request; client adds
+// the rest.
+func (in *input) fill(r *engine.Request, pool []engine.Candidate, l labels) {
+	in.request(r)
+	if cap(in.Records) < len(pool) {
+		in.Records = make([]abi.Candidate, len(pool))
+	}
+	in.Records = in.Records[:len(pool)]
+	clear(in.places)
+	for i := range pool {
+		fillCandidate(&in.Records[i], r, &pool[i], l)
+	}
+}
+
+func (in *input) request(r *engine.Request) {
+	c := r.Caller
+	in.Org, in.Team, in.Key = c.Org, c.Team, c.Key
+	in.Endpoint, in.Model, in.Session = r.Endpoint.String(), r.Model, in.sessionName(r)
+	in.Tags = nil // keys have none in this version
+	in.Flags = flags(r.Needs)
+	if r.Stream {
+		in.Flags |= abi.Stream
+	}
+	in.InputTokens, in.MaxOutputTokens = abi.Count(r.InputTokens), abi.Count(r.MaxOutput)
+	in.AttemptBudget = engine.MaxAttempts
+	in.NowUnixMS, in.Seed = r.Now.UnixMilli(), r.Seed
+	in.BudgetLeft, in.RPMLeft, in.TPMLeft = abi.NoLimit, abi.NoLimitCount, abi.NoLimitCount
+}
+
+// sessionName names the session as text. Its key is a hash that is scoped to
+// the caller already, so nothing of what the client sent is in it.
+func (in *input) sessionName(r *engine.Request) string {
+	if !r.Session.Present() {
+		return ""
+	}
+	const digits = "0123456789abcdef"
+	for i, b := range r.Session.Key {
+		in.session[2*i], in.session[2*i+1] = digits[b>>4], digits[b&15]
+	}
+	return unsafe.String(&in.session[0], len(in.session)) //nolint:gosec // of in, which lives as long and is not written before the next request
+}
+
+// client adds what one policy needs of what the client sent.
+func (in *input) client(r *engine.Request, n *needs) {
+	in.ID, in.Text, in.Granted = "", "", n.text != TextNone
+	in.Headers, in.Metadata = in.Headers[:0], in.Metadata[:0]
+	if n.id {
+		in.ID = r.ID
+	}
+	if r.Client == nil {
+		return
+	}
+	for _, name := range n.headers {
+		if v := r.Client.Header(name); v != "" {
+			in.Headers = append(in.Headers, abi.Tag{Key: name, Value: v})
+		}
+	}
+	if n.metadata {
+		r.Client.Metadata(func(key, value string) {
+			in.Metadata = append(in.Metadata, abi.Tag{Key: key, Value: value})
+		})
+		sortTags(&in.Metadata)
+	}
+	if n.text != TextNone {
+		in.Text = r.Client.Text(n.text == TextLastUser)
+	}
+}
+
+// sortTags sorts by key; of a key that stands several times the last counts, as
+// JSON readers have it.
+func sortTags(tags *[]abi.Tag) {
+	slices.Reverse(*tags)
+	slices.SortStableFunc(*tags, func(a, b abi.Tag) int { return strings.Compare(a.Key, b.Key) })
+	*tags = slices.CompactFunc(*tags, func(a, b abi.Tag) bool { return a.Key == b.Key })
+}
+
+// flags are the abilities that the contract has a flag for.
+func flags(c engine.Capabilities) abi.Flags {
+	var f abi.Flags
+	for _, x := range abilities {
+		if c&x.has != 0 {
+			f |= x.flag
+		}
+	}
+	return f
+}
+
+var abilities = [...]struct {
+	has  engine.Capabilities
+	flag abi.Flags
+}{
+	{engine.CapTools, abi.Tools},
+	{engine.CapVision, abi.Vision},
+	{engine.CapAudio, abi.Audio},
+	{engine.CapJSONSchema, abi.JSONSchema},
+	{engine.CapReasoning, abi.Reasoning},
+}
+
+func fillCandidate(out *abi.Candidate, r *engine.Request, c *engine.Candidate, l labels) {
+	d, p := c.Deployment, c.Provider
+	out.ID, out.Provider, out.Model, out.UpstreamModel = d.ID, p.ID, d.Model, d.UpstreamModel
+	out.Region, out.SupplyTier, out.Tags = p.Region, p.SupplyTier, l[p]
+	out.Flags = candidateFlags(c)
+	out.Circuit = abi.Circuit(c.Circuit)
+	out.Skipped, out.SkippedUntil = 0, abi.Unknown
+	if s := c.Skipped; s != nil {
+		out.Skipped, out.SkippedUntil = abi.SkipOf(string(s.Reason)), instant(s.Until)
+	}
+	out.Tier, out.Priority, out.Weight = abi.Count(int64(c.Tier)), abi.Count(int64(d.Priority)), abi.Count(int64(d.Weight))
+	out.ContextLimit, out.MaxOutput = limit(d.Context), limit(d.MaxOutput)
+	out.InFlight, out.Samples = abi.Count(c.InFlight), abi.Count(c.Samples)
+	out.PriceIn, out.PriceOut = d.InputPrice(r.Now), d.OutputPrice(r.Now)
+	out.EstCost = d.EstimatedCost(r)
+	out.TTFT, out.LatencyP50, out.LatencyP95 = milliseconds(c.TTFT), abi.Unknown, abi.Unknown
+	out.Throughput, out.Success = c.Throughput, c.SuccessPPM
+	out.QuotaLeft, out.QuotaReset = c.QuotaLeft(r.Now), instant(c.QuotaReset(r.Now))
+	out.LastSuccess = instant(c.LastSuccess)
+}
+
+// candidateFlags are the abilities of a candidate that are known, and what the
+// request makes of it.
+func candidateFlags(c *engine.Candidate) abi.Flags {
+	f := flags(c.Caps) | abi.Stream
+	if c.Affinity {
+		f |= abi.Affinity
+	}
+	if c.Preferred {
+		f |= abi.Preferred
+	}
+	if c.Locked {
+		f |= abi.Locked
+	}
+	return f
+}
+
+// instant is t in Unix milliseconds; Unknown for the zero time.
+func instant(t time.Time) int64 {
+	if t.IsZero() {
+		return abi.Unknown
+	}
+	return t.UnixMilli()
+}
+
+func milliseconds(d time.Duration) int64 {
+	if d == engine.UnknownDuration {
+		return abi.Unknown
+	}
+	return d.Milliseconds()
+}
+
+// limit is a limit of a deployment; 0 means that nobody knows it.
+func limit(n int64) uint32 {
+	if n <= 0 {
+		return abi.UnknownCount
+	}
+	return abi.Count(n)
+}
