@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	_ "embed"
+	"embed"
 	"fmt"
 	"io"
 	"log/slog"
@@ -16,8 +16,14 @@ import (
 	"gatewright/internal/provider/fake"
 )
 
-//go:embed demo.yaml
-var demoConfig []byte
+// demoFiles are the configuration of the demo and its policies. value.wasm is the
+// ranking of wasm/sdk/c.
+//
+//go:embed demo
+var demoFiles embed.FS
+
+// demoConfig is the name of the configuration among them.
+const demoConfig = "demo.yaml"
 
 // upstreamsVariable is what the demo's configuration calls the address of the
 // simulated upstreams.
@@ -75,27 +81,72 @@ func demo(c *cobra.Command, flags common, listen string, traffic bool) error {
 		return file, problems
 	}
 	out := c.OutOrStdout()
+	var operators adminAccess
 	ready := func(address string) {
-		introduce(out, address, path)
+		introduce(out, address, path, &operators)
 		if traffic {
 			go drive(ctx, "http://"+address)
 		}
 	}
-	return serve(c, load, serveOptions{path: path, dataDir: dir, recorder: story{out}, ready: ready, quiet: true})
+	return serve(c, load, serveOptions{
+		path: path, dataDir: dir, recorder: story{out}, ready: ready, quiet: true,
+		adminReady: func(address string) { operators.address = address },
+		adminToken: func(token string) { operators.token = token },
+	})
+}
+
+// adminAccess is how the admin API of the demo is reached.
+type adminAccess struct {
+	address string // "" = it is off
+	token   string // "" = it was shown by an earlier run, or is the user's own
+}
+
+// String says what to set, and what can be done then.
+func (a *adminAccess) String() string {
+	if a.address == "" {
+		return ""
+	}
+	token := ""
+	if a.token != "" {
+		token = " " + config.AdminTokenVariable + "=" + a.token
+	}
+	return fmt.Sprintf(`
+Its policies, and whom they serve, from another terminal:
+
+  export %s=http://%s%s
+  gatewright policy list
+  gatewright bind list
+`, adminVariable, a.address, token)
 }
 
 // demoFile returns the configuration to run: the one that was named, or the
-// demo's own, written where it can be edited.
+// demo's own, written with its policies where they can be edited.
 func demoFile(named, dir string) (string, error) {
 	if named != "" {
 		return named, nil
 	}
-	path := filepath.Join(dir, "demo.yaml")
+	path := filepath.Join(dir, demoConfig)
 	if _, err := os.Stat(path); err == nil {
 		return path, nil // edited in an earlier run
 	}
-	const private = 0o600
-	return path, os.WriteFile(path, demoConfig, private)
+	const private = 0o700
+	if err := os.MkdirAll(filepath.Join(dir, "policies"), private); err != nil {
+		return "", err
+	}
+	for name, to := range map[string]string{
+		"residency.rego": filepath.Join(dir, "policies", "residency.rego"),
+		"value.wasm":     filepath.Join(dir, "policies", "value.wasm"),
+		demoConfig:       path,
+	} {
+		text, err := demoFiles.ReadFile("demo/" + name)
+		if err == nil {
+			err = os.WriteFile(to, text, 0o600)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return path, nil
 }
 
 // demoUpstreams starts the simulated upstreams on a free port of loopback and
@@ -127,24 +178,29 @@ func demoEnvironment(upstreams string) func(string) (string, bool) {
 	}
 }
 
-func introduce(w io.Writer, address, path string) {
-	_, _ = fmt.Fprintf(w, `Gatewright demo: one endpoint, three simulated upstreams.
+func introduce(w io.Writer, address, path string, operators *adminAccess) {
+	_, _ = fmt.Fprintf(w, `Gatewright demo: one endpoint, three simulated upstreams, two policies.
 
-  cheap   slow, a fraction of a dollar per million tokens
-  quick   fast and dear
-  flaky   the cheapest; one request in five fails
+  cheap       in the eu; slow, a fraction of a dollar per million tokens
+  quick       in the us; fast and dear
+  flaky       in the eu; the cheapest; one request in five fails
+
+  residency   Rego: keeps a request in the region that its metadata names
+  value       Wasm: orders demo-value by what the request costs and what waiting is worth
 
 Ask it something:
 
   curl -s http://%s/v1/chat/completions -H 'Content-Type: application/json' \
-    -d '{"model": "demo", "messages": [{"role": "user", "content": "Hello"}]}'
+    -d '{"model": "demo-value", "metadata": {"residency": "eu"}, "messages": [{"role": "user", "content": "Hello"}]}'
 
-Other models: demo-cheapest, demo-quickest (once 20 streams have been measured), and
-quick/demo, which asks that upstream alone.
-Its configuration is %s: edit it, it is reloaded.
+Other models: demo, demo-cheapest, demo-quickest (once 20 streams have been measured),
+and quick/demo, which asks that upstream alone.
+Its configuration is %s.
+Edit it, or policies/residency.rego beside it: what is saved is reloaded.
+%s
 Who answered, and why, is printed below. Ctrl-C ends the demo.
 
-`, address, path)
+`, address, path, operators)
 }
 
 // quietLogger hides what is routine: the demo tells its own story.

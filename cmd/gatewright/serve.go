@@ -12,6 +12,7 @@ import (
 	"gatewright/engine"
 	"gatewright/internal/app"
 	"gatewright/internal/config"
+	"gatewright/policies"
 )
 
 // defaultConfig is the file that serve and check read when none is named.
@@ -44,7 +45,10 @@ models of those providers.`,
 			if err != nil {
 				return err
 			}
-			return serve(c, load, serveOptions{path: path, dataDir: flags.dataDir})
+			return serve(c, load, serveOptions{path: path, dataDir: flags.dataDir, adminToken: func(token string) {
+				_, _ = fmt.Fprintf(c.OutOrStdout(), "The token of the admin API is %s\n"+
+					"It is shown this once: keep it, and set %s to it for gatewright policy and gatewright bind.\n", token, config.AdminTokenVariable)
+			}})
 		},
 	}
 	flags.add(c)
@@ -76,6 +80,9 @@ type serveOptions struct {
 	recorder engine.Recorder
 	ready    func(address string)
 	quiet    bool // log warnings and errors only
+
+	adminReady func(address string) // the admin API listens there
+	adminToken func(token string)   // the token that the first start has made
 }
 
 // serve loads the configuration once, says what is wrong with it, and runs the
@@ -86,7 +93,10 @@ func serve(c *cobra.Command, load app.Loader, o serveOptions) error {
 	if file == nil {
 		return errSaid
 	}
-	options := app.Options{File: file, Load: load, Path: o.path, DataDir: o.dataDir, Recorder: o.recorder, Ready: o.ready}
+	options := app.Options{
+		File: file, Load: load, Path: o.path, DataDir: o.dataDir, Recorder: o.recorder, Ready: o.ready,
+		AdminReady: o.adminReady, AdminToken: o.adminToken,
+	}
 	if o.quiet {
 		options.Logger = quietLogger(c.ErrOrStderr())
 	} else {
@@ -94,7 +104,12 @@ func serve(c *cobra.Command, load app.Loader, o serveOptions) error {
 		defer lines.Flush()
 		options.Logger, options.Log = app.NewLogger(lines, file.Log)
 	}
-	return app.Run(c.Context(), options)
+	err := app.Run(c.Context(), options)
+	if _, ok := errors.AsType[*policies.SourceError](err); ok {
+		report(c.ErrOrStderr(), problemsOf(file, err, ""))
+		return errSaid
+	}
+	return err
 }
 
 // report prints problems, one a line, and how many there were.

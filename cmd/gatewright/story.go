@@ -44,10 +44,43 @@ func tell(d *engine.Decision) string {
 	for _, skipped := range d.Skipped {
 		fmt.Fprintf(&b, "; %s left out: %s", skipped.Deployment, skipped.Reason)
 	}
+	for i := range d.Policies {
+		separator := ", "
+		if i == 0 {
+			separator = " | "
+		}
+		b.WriteString(separator + did(&d.Policies[i]))
+	}
 	if d.Result.Usage.Known && d.Result.Cost != engine.Unknown {
 		const nano = 1e9
 		fmt.Fprintf(&b, " | $%.6f", float64(d.Result.Cost)/nano)
 	}
+	return b.String()
+}
+
+// did says what a policy did, and how long it took.
+func did(p *engine.PolicyRecord) string {
+	var b strings.Builder
+	b.WriteString("policy " + p.Name)
+	if p.Mode != "" {
+		b.WriteString(" (" + p.Mode + ")")
+	}
+	switch p.Outcome {
+	case engine.OutcomeAllowed:
+		b.WriteString(" allowed it")
+	case engine.OutcomeRemoved:
+		fmt.Fprintf(&b, " removed %d", p.Removed)
+	case engine.OutcomeRefused:
+		b.WriteString(" refused it: " + p.Detail)
+	case engine.OutcomeRanked:
+		b.WriteString(" ranked")
+	case engine.OutcomeClosed, engine.OutcomeOpen, engine.OutcomeFallback, engine.OutcomeSuspended:
+		b.WriteString(" could not decide (" + string(p.Outcome) + "): " + p.Detail)
+	}
+	if p.Differs {
+		b.WriteString(", and would have decided otherwise")
+	}
+	fmt.Fprintf(&b, " in %d µs", p.Micros)
 	return b.String()
 }
 

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"bytes"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"gatewright/engine"
+	"gatewright/internal/app"
 	"gatewright/internal/provider/fake"
 )
 
@@ -19,17 +22,57 @@ func TestStory(t *testing.T) {
 			{Deployment: "a/demo", Class: engine.ClassServer, Status: 500},
 			{Deployment: "b/demo", Duration: 120 * time.Millisecond, Status: 200, SelectionSource: "affinity"},
 		},
+		Policies: []engine.PolicyRecord{
+			{Name: "residency", Stage: engine.StageAdmission, Outcome: engine.OutcomeRemoved, Removed: 2, Micros: 17},
+			{Name: "value", Stage: engine.StageOrdering, Outcome: engine.OutcomeRanked, Micros: 3},
+		},
 		Result: engine.Result{Usage: engine.Usage{Known: true}, Cost: 12_345},
 	}
 	got := tell(d)
 	want := "demo → a/demo failed (server, status 500) → b/demo answered in 120ms (it served this conversation before) | strategy balanced (from default), " +
-		"order a/demo, b/demo; c/demo left out: cooldown | $0.000012"
+		"order a/demo, b/demo; c/demo left out: cooldown | policy residency removed 2 in 17 µs, policy value ranked in 3 µs | $0.000012"
 	if !strings.HasSuffix(got, want) {
 		t.Errorf("told %q, want … %q", got, want)
 	}
 }
 
-// The demo's own configuration must always load.
+func TestWhatAPolicyDid(t *testing.T) {
+	for _, tt := range []struct {
+		record engine.PolicyRecord
+		want   string
+	}{
+		{engine.PolicyRecord{Name: "p", Outcome: engine.OutcomeAllowed}, "policy p allowed it in 0 µs"},
+		{engine.PolicyRecord{Name: "p", Outcome: engine.OutcomeRefused, Detail: "late", Micros: 5}, "policy p refused it: late in 5 µs"},
+		{engine.PolicyRecord{Name: "p", Outcome: engine.OutcomeRanked, Mode: engine.ModeCanary}, "policy p (canary) ranked in 0 µs"},
+		{
+			engine.PolicyRecord{Name: "p", Outcome: engine.OutcomeAllowed, Mode: engine.ModeShadow, Differs: true},
+			"policy p (shadow) allowed it, and would have decided otherwise in 0 µs",
+		},
+		{engine.PolicyRecord{Name: "p", Outcome: engine.OutcomeFallback, Detail: "over budget"}, "policy p could not decide (policy_fallback): over budget in 0 µs"},
+		{engine.PolicyRecord{Name: "p", Outcome: engine.OutcomeClosed, Detail: "a trap"}, "policy p could not decide (fail_closed): a trap in 0 µs"},
+	} {
+		if got := did(&tt.record); got != tt.want {
+			t.Errorf("got %q, want %q", got, tt.want)
+		}
+	}
+}
+
+// The demo's module is the one that the SDK's example builds.
+func TestDemoModule(t *testing.T) {
+	demo, err := demoFiles.ReadFile("demo/value.wasm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	built, err := os.ReadFile("../../testdata/wasm/sdk/c-ranking.wasm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(demo, built) {
+		t.Error("demo/value.wasm is another module than testdata/wasm/sdk/c-ranking.wasm; copy that over it")
+	}
+}
+
+// The demo's own configuration must always load, and its policies compile.
 func TestDemoConfiguration(t *testing.T) {
 	path, err := demoFile("", t.TempDir())
 	if err != nil {
@@ -39,8 +82,11 @@ func TestDemoConfiguration(t *testing.T) {
 	if file == nil || len(problems) > 0 {
 		t.Fatal(problems)
 	}
-	if len(file.Models) != 3 {
-		t.Errorf("%d models, want 3", len(file.Models))
+	if len(file.Models) != 4 {
+		t.Errorf("%d models, want 4", len(file.Models))
+	}
+	if err := app.Check(t.Context(), file); err != nil {
+		t.Error(err)
 	}
 	script, err := fake.Parse("demo", fake.Demo())
 	if err != nil {

@@ -14,7 +14,7 @@ func drive(ctx context.Context, gateway string) {
 	const pause = 500 * time.Millisecond
 	ticker := time.NewTicker(pause)
 	defer ticker.Stop()
-	models := []string{"demo", "demo-cheapest", "demo", "demo-quickest", "quick/demo"}
+	models := []string{"demo", "demo-cheapest", "demo-value", "demo", "demo-quickest", "demo-value", "quick/demo"}
 	for i := 0; ; i++ {
 		select {
 		case <-ctx.Done():
@@ -25,7 +25,11 @@ func drive(ctx context.Context, gateway string) {
 		if i%2 == 1 {
 			stream = "true"
 		}
-		ask(ctx, gateway, `{"model": "`+models[i%len(models)]+`", "stream": `+stream+`, "messages": [{"role": "user", "content": "Hello `+strconv.Itoa(i)+`"}]}`)
+		metadata := ""
+		if i%3 == 2 {
+			metadata = `"metadata": {"residency": "eu"}, `
+		}
+		ask(ctx, gateway, `{"model": "`+models[i%len(models)]+`", "stream": `+stream+`, `+metadata+`"messages": [{"role": "user", "content": "Hello `+strconv.Itoa(i)+`"}]}`)
 	}
 }
 

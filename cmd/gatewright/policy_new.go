@@ -1,0 +1,74 @@
+package main
+
+import (
+	"embed"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gatewright/internal/config"
+)
+
+//go:embed templates
+var templates embed.FS
+
+func newPolicyNew() *cobra.Command {
+	var kind, lang, dir string
+	c := &cobra.Command{
+		Use:   "new NAME --kind admission|ranking",
+		Short: "Write a policy to begin with, and its tests",
+		Args:  oneName("policy"),
+		RunE: func(c *cobra.Command, args []string) error {
+			name := args[0]
+			switch {
+			case !slices.Contains(choices["kind"], kind):
+				return usageError{fmt.Errorf("--kind %q: write admission (who may serve a request) or ranking (who is tried first)", kind)}
+			case lang != "rego":
+				return usageError{fmt.Errorf("--lang %q: there is rego; a module of another language is written after docs/wasm-abi.md", lang)}
+			case !config.IsPolicyName(name):
+				return usageError{fmt.Errorf("%q cannot be the name of a policy: use letters, digits, dot, - and _, and begin with a letter, a digit or _", name)}
+			}
+			return scaffold(c, name, kind, dir)
+		},
+	}
+	c.Flags().StringVar(&kind, "kind", "", "`kind`: admission or ranking")
+	c.Flags().StringVar(&lang, "lang", "rego", "`language`: rego")
+	c.Flags().StringVar(&dir, "dir", ".", "`folder` to write to")
+	return c
+}
+
+// scaffold writes the files of a template, none if one of them is there.
+func scaffold(c *cobra.Command, name, kind, dir string) error {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return err
+	}
+	files := make(map[string][]byte, 2)
+	policy := filepath.Join(dir, name+".rego")
+	for _, suffix := range []string{".rego", "_test.rego"} {
+		text, err := templates.ReadFile("templates/" + kind + suffix)
+		if err != nil {
+			return err
+		}
+		path := strings.TrimSuffix(policy, ".rego") + suffix
+		if _, err := os.Lstat(path); err == nil {
+			return fmt.Errorf("%s is there already; choose another name or --dir", path)
+		}
+		files[path] = text
+	}
+	for path, text := range files {
+		if err := writeNew(path, text, false); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(c.OutOrStdout(), `%s and its tests are written. Then:
+
+  gatewright policy test %[1]s
+  gatewright policy push %[2]s %[1]s --activate
+  gatewright bind %[2]s --policy %[2]s
+`, policy, name)
+	return err
+}
