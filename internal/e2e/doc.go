@@ -4,7 +4,9 @@
 // room of the gateway. It needs a Unix system; what needs Linux says so.
 //
 // Read binary_test.go first (a process and its log), then simulator_test.go (its
-// upstreams) and caller_test.go (its clients).
+// upstreams), caller_test.go and talker_*_test.go (its clients). The tests that
+// begin with protocols_ drive every client against an upstream of every protocol;
+// those with the build tag node need `npm ci` in the folder node.
 //
 // Tests that hold the gateway under load, faults and kills do a part of it each
 // time and the whole with GATEWRIGHT_SOAK=1 (`make soak`); -v shows their
