@@ -2,6 +2,7 @@ package policies
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -192,6 +193,27 @@ func (b *Binding) parameters() []byte {
 		return []byte("{}") // check has refused it
 	}
 	return out.Bytes()
+}
+
+// granted reports what a policy reads that the binding does not grant: it would
+// be absent in every request, and the rule that looks at it silent.
+func (b *Binding) granted(reads []string) error {
+	for _, path := range reads {
+		header, isHeader := strings.CutPrefix(path, "request.headers.")
+		if !isHeader {
+			header = ""
+		}
+		switch {
+		case path == "request.text" && b.Grants.Text == TextNone:
+			return fmt.Errorf("binding %q: %w: the policy %q reads input.request.text, which is not granted; add %s or %s to grant",
+				b.ID, ErrInvalid, b.Policy, grantLastUser, grantText)
+		case isHeader && !slices.Contains(b.Grants.Headers, header),
+			path == "request.headers" && len(b.Grants.Headers) == 0:
+			return fmt.Errorf("binding %q: %w: the policy %q reads input.%s, which is not granted; add %s%s to grant",
+				b.ID, ErrInvalid, b.Policy, path, grantHeader, cmp.Or(header, "NAME"))
+		}
+	}
+	return nil
 }
 
 // stateful is Stateful, false without a binding.

@@ -60,6 +60,9 @@ func (l *Library) compileRego(ctx context.Context, u *Upload, format Format, b *
 	}
 	var data []byte
 	if b != nil {
+		if err := b.granted(m.Reads); err != nil {
+			return nil, err
+		}
 		if data, err = m.Bind(b.parameters(), nil); err != nil {
 			return nil, regoError(u, err)
 		}

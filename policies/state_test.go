@@ -324,3 +324,28 @@ func FuzzRecords(f *testing.F) {
 		}
 	})
 }
+
+func TestWhatIsReadMustBeGranted(t *testing.T) {
+	for _, tc := range []struct {
+		reads []string
+		grant []string
+		says  string
+	}{
+		{[]string{"request.hour", "candidates[_].id"}, nil, ""},
+		{[]string{"request.text"}, nil, "add last_user or text"},
+		{[]string{"request.text"}, []string{"last_user"}, ""},
+		{[]string{"request.headers.x-team"}, []string{"header.x-other"}, "add header.x-team"},
+		{[]string{"request.headers.x-team"}, []string{"header.X-Team"}, ""},
+		{[]string{"request.headers"}, nil, "add header.NAME"},
+		{[]string{"request.headers"}, []string{"header.a"}, ""},
+	} {
+		grants, err := GrantsByName(tc.grant)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = (&Binding{ID: "b", Policy: "p", Grants: grants}).granted(tc.reads)
+		if tc.says == "" && err != nil || tc.says != "" && (!errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), tc.says)) {
+			t.Errorf("%v granted %v: got %v, want %q", tc.reads, tc.grant, err, tc.says)
+		}
+	}
+}
