@@ -2,14 +2,11 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"sync/atomic"
 	"time"
-
-	"github.com/google/uuid"
 
 	"gatewright/internal/config"
 	"gatewright/internal/server/admin"
@@ -22,7 +19,6 @@ const (
 	policyKind  = "policy"
 	sourceKind  = "policy_source" // by digest
 	bindingKind = "binding"
-	auditKind   = "audit"
 )
 
 // policyRoom holds the policies and bindings of the gateway: those that people
@@ -42,6 +38,7 @@ type policyRoom struct {
 	filed    *filedPolicies     // of the file that is current
 	policies []*policies.Policy // what was stored when the gateway started
 	bindings []*policies.Binding
+	changes  int // since then
 }
 
 var (
@@ -238,6 +235,7 @@ func (r *policyRoom) change(ctx context.Context, op func(*policies.State) (*poli
 	r.app.engine.Swap(snapshot)
 	r.app.clients.keep(used)
 	r.library.Keep(next)
+	r.trimAudit(ctx)
 	r.logger.InfoContext(ctx, "policies changed", slog.String("action", by.Action), slog.String("object", by.Object),
 		slog.String("actor", by.Actor), slog.Uint64("generation", snapshot.Generation))
 	return nil
@@ -293,44 +291,6 @@ func orphans(old, next *policies.State) []store.ObjectChange {
 		}
 	}
 	return list
-}
-
-// entry is the line of the audit log about a change.
-func (r *policyRoom) entry(by admin.Author, changes []store.ObjectChange) (store.ObjectChange, error) {
-	id, err := uuid.NewV7()
-	if err != nil {
-		return store.ObjectChange{}, fmt.Errorf("audit: %w", err)
-	}
-	c := admin.Change{ID: id.String(), At: r.clock().UTC(), Actor: by.Actor, Address: by.Address, Action: by.Action, Object: by.Object}
-	for i := range changes {
-		x := &changes[i]
-		if x.Kind != policyKind && x.Kind != bindingKind {
-			continue
-		}
-		was, ok, err := r.objects.Get(x.Kind, x.ID)
-		if err != nil {
-			return store.ObjectChange{}, err
-		}
-		if ok {
-			c.Before = policies.Digest(was)
-		}
-		if x.Value != nil {
-			c.After = policies.Digest(x.Value)
-		}
-	}
-	record, err := json.Marshal(c)
-	return store.ObjectChange{Kind: auditKind, ID: c.ID, Value: record}, err
-}
-
-// Changes implements admin.Journal.
-func (r *policyRoom) Changes(before string, each func(admin.Change) bool) error {
-	return r.objects.Backward(auditKind, before, func(id string, record []byte) (bool, error) {
-		var c admin.Change
-		if err := json.Unmarshal(record, &c); err != nil {
-			return false, fmt.Errorf("audit entry %s: %w", id, err)
-		}
-		return each(c), nil
-	})
 }
 
 // Status implements admin.Prober.
