@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -72,6 +73,12 @@ type compiled struct {
 func NewLibrary(o Options) (*Library, error) {
 	if o.Clock == nil {
 		o.Clock = time.Now
+	}
+	if o.CacheDir != "" {
+		// Whoever can write there runs code as this process.
+		if err := os.MkdirAll(o.CacheDir, 0o700); err != nil {
+			return nil, fmt.Errorf("make the folder of compiled policies: %w", err)
+		}
 	}
 	runtime, err := wasm.NewRuntime(wasm.Config{CacheDir: o.CacheDir, Log: o.Logger})
 	if err != nil {

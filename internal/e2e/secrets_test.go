@@ -3,6 +3,7 @@ package e2e
 import (
 	"encoding/base64"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -57,19 +58,28 @@ keys:
 		t.Errorf("exit status %d", code)
 	}
 	artefacts := map[string]string{"an answer": said.String(), "the log": gw.log()}
-	files, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no data files: %v", err)
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
+	files := 0
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
-		artefacts[file] = string(text)
-		if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("%s: mode %v, %v", file, info.Mode(), err)
+		info, err := d.Info()
+		if err != nil {
+			return err
 		}
+		if path != dir && info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s: mode %v: others may look", path, info.Mode())
+		}
+		if d.IsDir() {
+			return nil
+		}
+		files++
+		text, err := os.ReadFile(path)
+		artefacts[path] = string(text)
+		return err
+	})
+	if err != nil || files == 0 {
+		t.Fatalf("%d data files: %v", files, err)
 	}
 	for where, text := range artefacts {
 		wantNoSecret(t, where, text)

@@ -25,7 +25,7 @@ func alloc(size uint32) uint32 {
 	if size > uint32(len(arena)*8) {
 		return 0
 	}
-	return uint32(uintptr(unsafe.Pointer(&arena[0])) + 8) &^ 15
+	return uint32(uintptr(unsafe.Pointer(&arena[0]))+8) &^ 15
 }
 
 // gone keeps something of the standard library busy, as a guest would.
