@@ -303,7 +303,8 @@ func TestCommandLine(t *testing.T) {
 		want []string // parts of the error; none = it is good
 	}{
 		{"nothing", "", nil},
-		{"everything", "-passes 3 -scale 0.3 -phases c32,body -gateway g -also old=g2 -extra policy=p.json -extra old=q.json -o json", nil},
+		{"without policies", "-plain", nil},
+		{"everything", "-plain -passes 3 -scale 0.3 -phases c32,body -gateway g -also old=g2 -extra policy=p.json -extra old=q.json -o json", nil},
 		{"an unknown flag", "-fast", []string{"-fast"}},
 		{"an argument", "c32", []string{"c32"}},
 		{"all faults at once", "-passes 0 -scale 100 -phases c33 -o xml", []string{"-passes", "-scale", "c33", "limited", "xml", "json"}},
@@ -336,6 +337,28 @@ func TestCommandLine(t *testing.T) {
 	}
 }
 
+// The gateway with policies has those of the checkout, which are there.
+func TestPoliciesOfTheCheckout(t *testing.T) {
+	c, err := parse(nil, io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	extra, err := c.extraOf(policies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, _ := extra["policies"].(map[string]any)
+	if len(files) != 2 {
+		t.Errorf("%d policies: %v", len(files), extra)
+	}
+	for name, p := range files {
+		file, _ := p.(map[string]any)["file"].(string)
+		if _, err := os.Stat(file); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestGatewaysOfACommandLine(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"new": "", "old": "", "p.json": `{"log":{"level":"error"}}`, "bad.json": "log: error"} {
@@ -352,18 +375,24 @@ func TestGatewaysOfACommandLine(t *testing.T) {
 		err = c.prepare(t.Context(), dir, io.Discard)
 		return c.options.Gateways, err
 	}
-	got, err := prepare("-gateway new -extra policy=p.json -also before=old -extra before=p.json")
-	if err != nil {
-		t.Fatal(err)
+	for args, want := range map[string]string{
+		"-plain -gateway new -extra policy=p.json -also before=old -extra before=p.json": "lean new 0, policy new 1, before old 1",
+		"-plain -gateway new -extra policies=p.json":                                     "lean new 0, policies new 1",
+		"-gateway new -extra lean=p.json -extra policies=p.json":                         "lean new 1, policies new 1",
+	} {
+		got, err := prepare(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text []string
+		for _, g := range got {
+			text = append(text, fmt.Sprintf("%s %s %d", g.Name, filepath.Base(g.Binary), len(g.Extra)))
+		}
+		if list := strings.Join(text, ", "); list != want {
+			t.Errorf("%s: got %s, want %s", args, list, want)
+		}
 	}
-	var text []string
-	for _, g := range got {
-		text = append(text, fmt.Sprintf("%s %s %d", g.Name, filepath.Base(g.Binary), len(g.Extra)))
-	}
-	if list, want := strings.Join(text, ", "), "lean new 0, policy new 1, before old 1"; list != want {
-		t.Errorf("got %s, want %s", list, want)
-	}
-	for _, args := range []string{"-gateway gone", "-gateway new -extra a=gone.json", "-gateway new -extra a=bad.json"} {
+	for _, args := range []string{"-plain -gateway gone", "-plain -gateway new -extra a=gone.json", "-plain -gateway new -extra a=bad.json", "-gateway new"} {
 		if _, err := prepare(args); err == nil {
 			t.Errorf("%s: no error", args)
 		}

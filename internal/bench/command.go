@@ -35,8 +35,12 @@ const (
 	maxScale  = 20
 )
 
-// lean is the name of the gateway that is always measured.
-const lean = "lean"
+// The gateways that are measured unasked: lean is always, policies unless it is
+// turned off.
+const (
+	lean     = "lean"
+	policies = "policies"
+)
 
 // command is what the command line asks for.
 type command struct {
@@ -59,10 +63,11 @@ choose the two cores, run it under taskset -c A,B: the first is measured.
 `
 
 func parse(args []string, stderr io.Writer) (*command, error) {
-	c := &command{also: map[string]string{}, extra: map[string]string{}, names: []string{lean}}
+	c := &command{also: map[string]string{}, extra: map[string]string{}, names: []string{lean, policies}}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // faults are told by main, once
-	works := ""
+	works, plain := "", false
+	flags.BoolVar(&plain, "plain", false, "leave out the gateway with policies: a Rego admission and a Wasm ranking")
 	flags.IntVar(&c.options.Passes, "passes", 5, "how often each work is measured; figures are medians")
 	flags.Float64Var(&c.options.Scale, "scale", 1, "multiplies how long each work takes; below 0.3 the clock of CPU time is too coarse")
 	flags.StringVar(&works, "phases", "", "`list` of works, comma separated, out of "+strings.Join(suite.Works(), ",")+" (default all)")
@@ -82,6 +87,9 @@ func parse(args []string, stderr io.Writer) (*command, error) {
 	}
 	if works != "" {
 		c.options.Works = strings.Split(works, ",")
+	}
+	if plain && c.also[policies]+c.extra[policies] == "" {
+		c.names = slices.DeleteFunc(c.names, func(name string) bool { return name == policies })
 	}
 	if err := c.check(flags.Args()); err != nil {
 		return nil, fmt.Errorf("%w: %w", errUsage, err)
@@ -157,38 +165,65 @@ func (c *command) prepare(ctx context.Context, dir string, progress io.Writer) e
 		if _, err := os.Stat(g.Binary); err != nil { //nolint:gosec // the user's own path
 			return fmt.Errorf("binary of %q: %w", name, err)
 		}
-		if path := c.extra[name]; path != "" {
-			text, err := os.ReadFile(path) //nolint:gosec // the user's own path
-			if err != nil {
-				return fmt.Errorf("-extra: %w", err)
-			}
-			if g.Extra, err = suite.ParseExtra(text); err != nil {
-				return fmt.Errorf("-extra: %s: %w", path, err)
-			}
+		if g.Extra, err = c.extraOf(name); err != nil {
+			return err
 		}
 		c.options.Gateways = append(c.options.Gateways, g)
 	}
 	return nil
 }
 
+// extraOf is what is merged into the configuration of a gateway.
+func (c *command) extraOf(name string) (map[string]any, error) {
+	path := c.extra[name]
+	switch {
+	case path == "" && name == policies:
+		root, err := checkout()
+		if err != nil {
+			return nil, fmt.Errorf("the policies to measure with: %w; leave them out with -plain", err)
+		}
+		return suite.Policies(root), nil
+	case path == "":
+		return map[string]any{}, nil
+	}
+	text, err := os.ReadFile(path) //nolint:gosec // the user's own path
+	if err != nil {
+		return nil, fmt.Errorf("-extra: %w", err)
+	}
+	extra, err := suite.ParseExtra(text)
+	if err != nil {
+		return nil, fmt.Errorf("-extra: %s: %w", path, err)
+	}
+	return extra, nil
+}
+
 // gatewayPackage is the gateway's command, below the root of its module.
 var gatewayPackage = filepath.Join("cmd", "gatewright")
 
-// build builds the gateway of the checkout that the working directory is in.
-func build(ctx context.Context, dir string) (string, error) {
+// checkout is the root of the gateway's module, of which the working directory is
+// a part.
+func checkout() (string, error) {
 	root, err := os.Getwd()
 	if err != nil {
 		return "", err
 	}
 	for {
 		if _, err := os.Stat(filepath.Join(root, gatewayPackage)); err == nil {
-			break
+			return root, nil
 		}
 		parent := filepath.Dir(root)
 		if parent == root {
-			return "", fmt.Errorf("no folder above the working directory has %s; name a binary with -gateway", gatewayPackage)
+			return "", fmt.Errorf("no folder above the working directory has %s", gatewayPackage)
 		}
 		root = parent
+	}
+}
+
+// build builds the gateway of the checkout.
+func build(ctx context.Context, dir string) (string, error) {
+	root, err := checkout()
+	if err != nil {
+		return "", fmt.Errorf("%w; name a binary with -gateway", err)
 	}
 	binary := filepath.Join(dir, "gatewright")
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", binary, "./"+filepath.ToSlash(gatewayPackage)) //nolint:gosec // a path of our own

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path/filepath"
 
 	"gatewright/internal/bench/dialog"
 	"gatewright/internal/bench/mock"
@@ -20,14 +21,37 @@ const (
 	modelHinted  = "limited-for-first" // the first answers 429 with Retry-After
 )
 
+// supplyTier is that of every upstream.
+const supplyTier = "standard"
+
 type object = map[string]any
+
+// Policies is what makes a gateway one with policies, to be merged into its
+// configuration: an admission in Rego that gives teams their supply tiers, by one
+// decision about the pool, and a ranking in Wasm. The files are those of the
+// gateway's module, whose root is given.
+func Policies(root string) map[string]any {
+	return object{
+		"policies": object{
+			"tiers": object{"file": filepath.Join(root, "policies", "admission", "tier_by_team.rego")},
+			"rank":  object{"file": filepath.Join(root, "testdata", "wasm", "guests", "rank.wasm")},
+		},
+		"bindings": []any{
+			object{"policy": "tiers", "parameters": object{"teams": object{"batch": []any{"economy"}}, "default": []any{supplyTier}}},
+			object{"policy": "rank", "model": dialog.Model}, // the others have a strategy
+		},
+	}
+}
 
 // configuration returns the configuration of a gateway that listens on an
 // address: one deployment of the upstream, keys, a price. With pools it has the
 // models of the limited work too.
 func configuration(listen, upstream, dataDir string, pools bool) object {
 	provider := func(path string) object {
-		return object{"protocol": "openai", "base_url": "http://" + upstream + path, "api_key": "sk-upstream"}
+		return object{
+			"protocol": "openai", "base_url": "http://" + upstream + path, "api_key": "sk-upstream",
+			"region": "eu-west", "supply_tier": supplyTier,
+		}
 	}
 	deployment := func(provider string) object {
 		return object{"provider": provider, "cost": object{"input": 2.5, "output": 10}}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"gatewright/internal/bench/dialog"
 	"gatewright/internal/bench/load"
 	"gatewright/internal/bench/proc"
 	"gatewright/internal/bench/report"
@@ -34,20 +35,20 @@ func works() []work {
 	return []work{
 		{
 			name: "c32", steady: true, run: closedLoop(load.Job{Connections: 32, BodyBytes: smallBody, Duration: 3 * time.Second}),
-			measures: cpu("c32", "32 connections, 2 KB request, 1 KB answer: CPU per 1,000", "≤ 0.7 / 0.85"),
+			measures: cpu("c32", "32 connections, 2 KB request, 1 KB answer: CPU per 1,000", "≤ 0.7 / 0.85; limit 1 / 1.25"),
 		},
 		{
 			name: "stream", steady: true,
 			run:      closedLoop(load.Job{Connections: 32, BodyBytes: smallBody, Stream: true, Duration: 3500 * time.Millisecond}),
-			measures: cpu("stream", "32 streams of 30 events 3 ms apart: CPU per 1,000", "≤ 0.95 / 1.05"),
+			measures: cpu("stream", "32 streams of 30 events 3 ms apart: CPU per 1,000", "≤ 0.95 / 1.05; limit 1.05 / 1.15"),
 		},
 		{
 			name: "body", steady: true, run: closedLoop(load.Job{Connections: 8, BodyBytes: largeBody, Duration: 3 * time.Second}),
-			measures: cpu("body", "8 connections, 100 KB request: CPU per 1,000", "≤ 1.1 / 1.2"),
+			measures: cpu("body", "8 connections, 100 KB request: CPU per 1,000", "≤ 1.1 / 1.2; limit 1.25 / 1.4"),
 		},
 		{
 			name: "rate", steady: true, run: addedLatency,
-			measures: []report.Measure{{ID: "added_p50", Label: "added median latency at 300 requests/s", Unit: report.Microseconds, Relative: true, Goal: "≤ 1.0 / 1.2"}},
+			measures: []report.Measure{{ID: "added_p50", Label: "added median latency at 300 requests/s", Unit: report.Microseconds, Relative: true, Goal: "≤ 1.0 / 1.2; limit 1.2 / 1.4"}},
 		},
 		{
 			name: "fresh", run: freshProcess,
@@ -94,8 +95,10 @@ func closedLoop(j load.Job) func(context.Context, *bench, *work, int) error {
 			if err != nil {
 				return err
 			}
-			// A stream that came all at once at its end was no stream.
-			if j.Stream && result.FirstP50 > result.LatencyP50/2 {
+			// A stream that came all at once at its end was no stream. On a machine
+			// that is busy with other things it begins late, and still takes its time.
+			took := float64((dialog.Chunks * dialog.Gap).Microseconds())
+			if j.Stream && result.LatencyP50-result.FirstP50 < took/2 {
 				return i.explain(fmt.Errorf("streams are held back: half of them began after %.0f µs and had ended after %.0f µs", result.FirstP50, result.LatencyP50))
 			}
 			b.report.Add(w.measures[0].ID, i.name, cost(result))
