@@ -87,6 +87,9 @@ type Source struct {
 	// Stateful keeps memory and globals from one call to the next. Its decisions
 	// cannot be replayed.
 	Stateful bool
+	// Unprobed leaves out the calls on made-up input by which Load sees whether the
+	// module can answer: for who makes such calls himself.
+	Unprobed bool
 	// Instances is how many are made ahead; 0 = GOMAXPROCS.
 	Instances int
 

@@ -9,7 +9,7 @@ import (
 
 // Bounds and costs of the built-ins that the host serves.
 const (
-	maxArguments   = 64 << 10  // bytes of JSON
+	maxArguments   = 256 << 10 // bytes of JSON: more than any text that a policy is given
 	maxBuiltin     = 256 << 10 // the same, of a result
 	builtinCall    = 1000      // units of one call
 	builtinPerByte = 16        // units of a byte, in and out; see also Source.HostCost

@@ -143,7 +143,7 @@ func (i *instance) configure() error {
 	params := i.owner.params
 	if i.module.ExportedFunction("gw_configure") == nil {
 		if params != nil {
-			return errors.New("it is given parameters, and takes none: it does not export gw_configure")
+			return &abi.AnswerError{Clause: abi.ClauseConfigure, What: "it is given parameters, and takes none: it does not export gw_configure"}
 		}
 		return nil
 	}
@@ -161,7 +161,9 @@ func (i *instance) configure() error {
 	case err != nil:
 		return err
 	case int32(code) < 0: //nolint:gosec // the same bits
-		return fmt.Errorf("gw_configure refused the parameters: it returned %d", int32(code)) //nolint:gosec // the same bits
+		return &abi.AnswerError{
+			Clause: abi.ClauseConfigure, What: fmt.Sprintf("gw_configure refused the parameters: it returned %d", int32(code)), //nolint:gosec // the same bits
+		}
 	}
 	return nil
 }
@@ -179,13 +181,19 @@ func (i *instance) obtain(n uint32) (uint32, *Fault) {
 	size := i.memory.Size()
 	switch {
 	case at == 0:
-		return 0, &Fault{Kind: FaultMemory, Detail: fmt.Sprintf("gw_alloc has no room for %d bytes", n)}
+		return 0, allocFault(FaultMemory, "gw_alloc has no room for %d bytes", n)
 	case at%alignment != 0:
-		return 0, &Fault{Kind: FaultContract, Detail: fmt.Sprintf("gw_alloc gave %#x, which is no multiple of %d", at, alignment)}
+		return 0, allocFault(FaultContract, "gw_alloc gave %#x, which is no multiple of %d", at, alignment)
 	case uint64(at)+uint64(n) > uint64(size):
-		return 0, &Fault{Kind: FaultContract, Detail: fmt.Sprintf("gw_alloc gave %#x for %d bytes, and the memory ends at %#x", at, n, size)}
+		return 0, allocFault(FaultContract, "gw_alloc gave %#x for %d bytes, and the memory ends at %#x", at, n, size)
 	}
 	return at, nil
+}
+
+// allocFault is an answer of gw_alloc that is of no use.
+func allocFault(kind FaultKind, format string, args ...any) *Fault {
+	what := fmt.Sprintf(format, args...)
+	return &Fault{Kind: kind, Detail: what, Err: &abi.AnswerError{Clause: abi.ClauseAlloc, What: what}}
 }
 
 // reserve gets a buffer of n bytes for inputs.

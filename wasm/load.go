@@ -60,6 +60,9 @@ func (r *Runtime) load(s *Source, step *Step) (m *Module, err error) {
 			return m, err
 		}
 	}
+	if s.Unprobed {
+		return m, nil
+	}
 	*step = StepProbe
 	return m, m.probe(s.Probes)
 }
@@ -175,7 +178,7 @@ func probeInput(count int) *abi.Input {
 			Region: [...]string{"eu-west", "us-east", ""}[n%3], SupplyTier: "direct", Tags: []abi.Tag{{Key: "n", Value: "1"}},
 			Flags: abi.Stream | abi.Tools, Circuit: abi.Circuit(n % 3), SkippedUntil: abi.Unknown,
 			Tier: uint32(n % 2), Priority: 1, Weight: 1, ContextLimit: 128_000, MaxOutput: 4096, InFlight: uint32(n), Samples: 50,
-			PriceIn: 1_000_000_000 + k, PriceOut: 4_000_000_000 - k, EstCost: 3_000_000 + k, TTFT: 300 + k, LatencyP50: 900 + k,
+			PriceIn: 1_000_000_000 + k, PriceOut: 4_000_000_000 - k, Price: 7_000_000_000 + 2*k, EstCost: 3_000_000 + k, TTFT: 300 + k, LatencyP50: 900 + k,
 			LatencyP95: 2000 + k, Throughput: 50_000 + k, Success: 990_000, QuotaLeft: 500_000, QuotaReset: abi.Unknown, LastSuccess: abi.Unknown,
 		}
 		if n%7 == 3 {
@@ -183,8 +186,8 @@ func probeInput(count int) *abi.Input {
 		}
 		if n%5 == 4 {
 			c.Samples, c.ContextLimit, c.MaxOutput = 0, abi.UnknownCount, abi.UnknownCount
-			c.PriceIn, c.PriceOut, c.EstCost, c.TTFT, c.LatencyP50 = abi.Unknown, abi.Unknown, abi.Unknown, abi.Unknown, abi.Unknown
-			c.LatencyP95, c.Throughput, c.Success, c.QuotaLeft = abi.Unknown, abi.Unknown, abi.Unknown, abi.Unknown
+			c.PriceIn, c.PriceOut, c.Price, c.EstCost, c.TTFT = abi.Unknown, abi.Unknown, abi.Unknown, abi.Unknown, abi.Unknown
+			c.LatencyP50, c.LatencyP95, c.Throughput, c.Success, c.QuotaLeft = abi.Unknown, abi.Unknown, abi.Unknown, abi.Unknown, abi.Unknown
 		}
 		in.Records = append(in.Records, c)
 	}

@@ -80,7 +80,7 @@ func request(count int, mode uint32) *abi.Input {
 			ID: fmt.Sprintf("provider-%d/large", n), Provider: fmt.Sprintf("provider-%d", n%4), Model: "large", UpstreamModel: "large-2026",
 			Region: regions[n%len(regions)], SupplyTier: "direct", SkippedUntil: abi.Unknown, Priority: 1, Weight: 1, ContextLimit: 128_000,
 			MaxOutput: 4096, InFlight: uint32(n % 3), Samples: 100, Circuit: abi.Circuit(n % 3),
-			PriceIn: 1000 + k*37%211, PriceOut: 4000 + k*53%401, EstCost: 1<<39 + k<<37, TTFT: 200 + k*31%97, LatencyP50: 900 + k*71%307,
+			PriceIn: 1000 + k*37%211, PriceOut: 4000 + k*53%401, Price: 7000 + 3*(k*37%211) + k*53%401, EstCost: 1<<39 + k<<37, TTFT: 200 + k*31%97, LatencyP50: 900 + k*71%307,
 			LatencyP95: 2000 + k*13%503, Throughput: 60_000, Success: 990_000, QuotaLeft: 1_000_000 - k*29_000%900_000,
 			QuotaReset: abi.Unknown, LastSuccess: abi.Unknown,
 		})

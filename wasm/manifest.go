@@ -105,7 +105,9 @@ func supports(version string) error {
 func supportsNumber(v uint32) error {
 	const own = uint32(abi.Version)
 	if v>>16 != own>>16 || v > own {
-		return fmt.Errorf("the module is built for version %s of the contract, this gateway has %s; build it with an SDK of this gateway", versionText(v), versionText(own))
+		return &abi.AnswerError{Clause: abi.ClauseVersion, What: fmt.Sprintf(
+			"the module is built for version %s of the contract, this gateway has %s; build it with an SDK of this gateway", versionText(v), versionText(own),
+		)}
 	}
 	return nil
 }

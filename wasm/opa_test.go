@@ -169,7 +169,7 @@ func TestEvaluations(t *testing.T) {
 		{"calls a built-in", `b"x"`, 0, `["x"]`},
 		{"calls a built-in of two arguments", `2{"y": [1]}`, 0, `[7,{"y": [1]}]`},
 		{"calls a built-in that does not exist", "c", wasm.FaultHost, "number 77"},
-		{"calls a built-in with too much", "b" + strings.Repeat("1", 70_000), wasm.FaultHost, "test.echo: the arguments have more than 65536 bytes"},
+		{"calls a built-in with too much", "b" + strings.Repeat("1", 270_000), wasm.FaultHost, "test.echo: the arguments have more than 262144 bytes"},
 		{"calls a built-in that fails", "f", wasm.FaultHost, "test.fail: it cannot"},
 		{"calls a built-in without end", "q", wasm.FaultBudget, "used up"},
 		{"grows its memory", "g", 0, "1"},

@@ -150,6 +150,7 @@ func (e *encoder) records(in *Input, stage Stage) {
 		binary.LittleEndian.PutUint64(b[RecordScore:], math.Float64bits(math.NaN()))
 		put64(b[RecordUntilUnixMs:], Unknown)
 		put64(b[RecordEstCostNusd:], fill.fill(numEstCost, c.EstCost))
+		put64(b[RecordPrice:], fill.fill(numPrice, c.Price))
 
 		e.text(b[RecordId:], c.ID)
 		e.again(b, lastBytes, RecordProvider, c.Provider, last.Provider)
@@ -310,7 +311,7 @@ func (in *Input) attributes() [5]group {
 		g[1].tags = in.single[:1]
 	}
 	if in.Granted {
-		in.single[1] = Tag{attrText, in.Text}
+		in.single[1] = Tag{attrText, granted(in.Text)}
 		g[4].tags = in.single[1:2]
 	}
 	return g
@@ -327,6 +328,20 @@ func cut(s string, limit int) string {
 		}
 	}
 	return s[:limit] // not UTF-8 anyway
+}
+
+// granted is how much of the prompt's text is passed on. In JSON a byte may become
+// six, and reading them is what an evaluation costs: so it has no more than
+// MaxGranted bytes there either.
+func granted(s string) string {
+	s = cut(s, MaxGranted)
+	room := MaxGranted
+	for i := range len(s) {
+		if room -= 1 + extra(s[i]); room < 0 {
+			return cut(s, i)
+		}
+	}
+	return s
 }
 
 // repair puts a question mark for each byte that is not UTF-8.

@@ -18,12 +18,12 @@ func TestEncode(t *testing.T) {
 	in := example()
 	d := decode(t, encode(t, in, abi.Admission))
 	want := map[string]any{
-		"magic": uint32(abi.Magic), "abi": uint32(0x10000), "count": uint32(3), "record_size": uint32(216), "records_off": uint32(160),
-		"strings_off": uint32(160 + 3*220 + 256), "seed": uint64(0xfeedface12345678), "now_unix_ms": int64(1790000000123),
+		"magic": uint32(abi.Magic), "abi": uint32(0x10000), "count": uint32(3), "record_size": uint32(224), "records_off": uint32(160),
+		"strings_off": uint32(160 + 3*228 + 256), "seed": uint64(0xfeedface12345678), "now_unix_ms": int64(1790000000123),
 		"input_tokens": uint32(1200), "max_output_tokens": uint32(500), "request_flags": uint32(0b100011),
 		"hour": byte(14), "weekday": byte(1), "month": byte(9), "day": byte(21), "budget_left_nusd": int64(12_500_000_000),
 		"org": "acme", "team": "search", "key": "ci", "model": "gpt-large", "session": "s-1", "endpoint": "chat",
-		"order_off": uint32(160 + 3*216), "order_count": uint32(0), "error_off": uint32(160 + 3*220), "error_cap": uint32(256),
+		"order_off": uint32(160 + 3*224), "order_count": uint32(0), "error_off": uint32(160 + 3*228), "error_cap": uint32(256),
 		"error_len": uint32(0), "attrs_off": d.header["attrs_off"], "refusal_status": uint32(0), "refusal_retry_after_s": uint32(0),
 		"refusal_reason": uint32(0), "attempt_budget": uint32(4), "rpm_left": uint32(59), "tpm_left": uint32(math.MaxUint32),
 	}
@@ -42,7 +42,7 @@ func TestEncode(t *testing.T) {
 		"quota_reset_unix_ms": int64(1790000060000), "skipped_until_unix_ms": int64(math.MinInt64), "in_flight": uint32(2), "samples": uint32(400),
 		"last_success_unix_ms": int64(1789999999000), "id": "a/gpt", "provider": "a", "model": "gpt-large", "region": "eu-west",
 		"supply_tier": "direct", "tags_off": d.records[0]["tags_off"], "reserved": uint32(0), "score": math.NaN(), "until_unix_ms": int64(math.MinInt64),
-		"est_cost_nusd": int64(8_000_000), "upstream_model": "gpt-large-2026",
+		"est_cost_nusd": int64(8_000_000), "price": int64(17_500_000_000), "upstream_model": "gpt-large-2026",
 	}
 	if diff := cmp.Diff(first, d.records[0], equateNaN); diff != "" {
 		t.Error(diff)

@@ -70,7 +70,7 @@ var Record = [...]Field{
 	{Name: "max_output", Offset: 28, Type: U32, JSON: Integer, In: CandidateObject, Absent: true, Doc: "tokens of output"},
 	{Name: "price_in", Offset: 40, Type: I64, JSON: Integer, In: CandidateObject, Absent: true, Median: true, Doc: "nano-USD per million tokens of input"},
 	{Name: "price_out", Offset: 48, Type: I64, JSON: Integer, In: CandidateObject, Absent: true, Median: true, Doc: "nano-USD per million tokens of output"},
-	{Name: "price", JSON: Integer, In: CandidateObject, Absent: true, Median: true, Doc: "3 × price_in + price_out"},
+	{Name: "price", Offset: 216, Type: I64, JSON: Integer, In: CandidateObject, Absent: true, Median: true, Doc: "3 × price_in + price_out, as the gateway compares it: rounded once where a sale applies"},
 	{Name: "est_cost_nusd", Offset: 200, Type: I64, JSON: Integer, In: CandidateObject, Absent: true, Median: true, Doc: "what the request is likely to cost, in nano-USD"},
 	{Name: "ttft_ms", Offset: 56, Type: I64, JSON: Integer, In: CandidateObject, Absent: true, Median: true, Doc: "median time to the first token, in milliseconds"},
 	{Name: "latency_p50_ms", Offset: 64, Type: I64, JSON: Integer, In: CandidateObject, Absent: true, Median: true, Doc: "median time to the whole answer, in milliseconds"},

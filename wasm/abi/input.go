@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 	"strings"
 	"time"
@@ -99,6 +100,7 @@ type Candidate struct {
 	// These may be Unknown; a ranking is given the pool's median then.
 	PriceIn    int64 // nano-USD per million tokens
 	PriceOut   int64
+	Price      int64 // what deployments are compared by: Blended, before anything was rounded
 	EstCost    int64 // nano-USD
 	TTFT       int64 // ms
 	LatencyP50 int64
@@ -118,6 +120,19 @@ func Count(n int64) uint32 {
 	return uint32(max(0, min(n, math.MaxUint32-1)))
 }
 
+// Blended is the price that stands for two: 3 × in + out, at most the largest
+// number; Unknown if one of them is.
+func Blended(in, out int64) int64 {
+	if in == Unknown || out == Unknown {
+		return Unknown
+	}
+	hi, lo := bits.Mul64(3, uint64(max(in, 0)))
+	if hi != 0 || lo > math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(min(lo+uint64(max(out, 0)), math.MaxInt64))
+}
+
 // calendar are the parts of the request's time, in UTC.
 type calendar struct{ hour, weekday, month, day byte }
 
@@ -131,6 +146,7 @@ func (in *Input) calendar() calendar {
 const (
 	numPriceIn = iota
 	numPriceOut
+	numPrice
 	numEstCost
 	numTTFT
 	numLatencyP50
@@ -143,7 +159,7 @@ const (
 
 func (c *Candidate) numbers() [numberCount]int64 {
 	return [numberCount]int64{
-		c.PriceIn, c.PriceOut, c.EstCost, c.TTFT, c.LatencyP50,
+		c.PriceIn, c.PriceOut, c.Price, c.EstCost, c.TTFT, c.LatencyP50,
 		c.LatencyP95, c.Throughput, c.Success, c.QuotaLeft,
 	}
 }

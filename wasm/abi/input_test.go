@@ -24,19 +24,19 @@ func example() *abi.Input {
 				ID: "a/gpt", Provider: "a", Model: "gpt-large", UpstreamModel: "gpt-large-2026", Region: "eu-west", SupplyTier: "direct",
 				Tags: []abi.Tag{{"gpu", "h100"}, {"team", "x"}}, Flags: abi.Tools | abi.Vision | abi.Affinity, Circuit: abi.CircuitHalfOpen,
 				SkippedUntil: abi.Unknown, Tier: 0, Priority: 10, Weight: 3, ContextLimit: 128_000, MaxOutput: 4096, InFlight: 2, Samples: 400,
-				PriceIn: 2_500_000_000, PriceOut: 10_000_000_000, EstCost: 8_000_000, TTFT: 310, LatencyP50: 2100, LatencyP95: 5400,
+				PriceIn: 2_500_000_000, PriceOut: 10_000_000_000, Price: 17_500_000_000, EstCost: 8_000_000, TTFT: 310, LatencyP50: 2100, LatencyP95: 5400,
 				Throughput: 61_500, Success: 998_000, QuotaLeft: 420_000, QuotaReset: 1790000060000, LastSuccess: 1789999999000,
 			},
 			{
 				ID: "b/gpt", Provider: "b", Model: "gpt-large", UpstreamModel: "gpt-large", Flags: abi.Preferred | abi.Locked, Circuit: abi.CircuitOpen,
 				Skipped: 10, SkippedUntil: 1790000030000, Tier: 1, Priority: 5, Weight: 1, ContextLimit: abi.UnknownCount, MaxOutput: abi.UnknownCount,
-				PriceIn: abi.Unknown, PriceOut: abi.Unknown, EstCost: abi.Unknown, TTFT: abi.Unknown, LatencyP50: abi.Unknown, LatencyP95: abi.Unknown,
+				PriceIn: abi.Unknown, PriceOut: abi.Unknown, Price: abi.Unknown, EstCost: abi.Unknown, TTFT: abi.Unknown, LatencyP50: abi.Unknown, LatencyP95: abi.Unknown,
 				Throughput: abi.Unknown, Success: abi.Unknown, QuotaLeft: abi.Unknown, QuotaReset: abi.Unknown, LastSuccess: abi.Unknown,
 			},
 			{
 				ID: "c/gpt", Provider: "a", Model: "gpt-large", UpstreamModel: "gpt-large-2026", Region: "us-east", SupplyTier: "reseller",
 				Tags: []abi.Tag{{"team", "y"}}, SkippedUntil: abi.Unknown, Tier: 1, Priority: 5, Weight: 1, ContextLimit: 8192, MaxOutput: 1024, Samples: 30,
-				PriceIn: 500_000_000, PriceOut: 1_500_000_001, EstCost: 2_000_000, TTFT: 110, LatencyP50: 900, LatencyP95: 1400,
+				PriceIn: 500_000_000, PriceOut: 1_500_000_001, Price: 3_000_000_001, EstCost: 2_000_000, TTFT: 110, LatencyP50: 900, LatencyP95: 1400,
 				Throughput: 99_000, Success: 1_000_000, QuotaLeft: abi.Unknown, QuotaReset: abi.Unknown, LastSuccess: 1789999999500,
 			},
 		},
@@ -96,7 +96,7 @@ func random(r *rand.Rand, n int) *abi.Input {
 			Flags: abi.Flags(r.Uint32N(2048)), Circuit: abi.Circuit(r.Uint32N(3)),
 			Skipped: abi.Skip(max(0, r.IntN(30)-14)), SkippedUntil: number(),
 			Tier: count(), Priority: count(), Weight: count(), ContextLimit: count(), MaxOutput: count(), InFlight: count(), Samples: count(),
-			PriceIn: number(), PriceOut: number(), EstCost: number(), TTFT: number(), LatencyP50: number(), LatencyP95: number(),
+			PriceIn: number(), PriceOut: number(), Price: number(), EstCost: number(), TTFT: number(), LatencyP50: number(), LatencyP95: number(),
 			Throughput: number(), Success: number(), QuotaLeft: number(), QuotaReset: number(), LastSuccess: number(),
 		}
 		switch r.IntN(3) {

@@ -1,8 +1,6 @@
 package abi
 
 import (
-	"math"
-	"math/bits"
 	"strconv"
 	"unicode/utf8"
 )
@@ -137,7 +135,7 @@ func (w *writer) request(in *Input, set uint64) {
 	w.pairs(set, requestHeaders, "headers", in.Headers)
 	w.pairs(set, requestMetadata, "metadata", in.Metadata)
 	if in.Granted && w.key(set, requestText, "text") {
-		w.b = appendString(w.b, cut(in.Text, MaxGranted))
+		w.b = appendString(w.b, granted(in.Text))
 	}
 	const clock = 1<<requestHour | 1<<requestWeekday | 1<<requestMonth | 1<<requestDay
 	if set&clock != 0 {
@@ -181,10 +179,9 @@ func (w *writer) candidate(c *Candidate, fill *medians, set uint64) {
 	w.count(set, candidateWeight, "weight", c.Weight)
 	w.known(set, candidateContextLimit, "context_limit", widen(c.ContextLimit))
 	w.known(set, candidateMaxOutput, "max_output", widen(c.MaxOutput))
-	in, out := fill.fill(numPriceIn, c.PriceIn), fill.fill(numPriceOut, c.PriceOut)
-	w.known(set, candidatePriceIn, "price_in", in)
-	w.known(set, candidatePriceOut, "price_out", out)
-	w.known(set, candidatePrice, "price", blended(in, out))
+	w.known(set, candidatePriceIn, "price_in", fill.fill(numPriceIn, c.PriceIn))
+	w.known(set, candidatePriceOut, "price_out", fill.fill(numPriceOut, c.PriceOut))
+	w.known(set, candidatePrice, "price", fill.fill(numPrice, c.Price))
 	w.known(set, candidateEstCost, "est_cost_nusd", fill.fill(numEstCost, c.EstCost))
 	w.known(set, candidateTTFT, "ttft_ms", fill.fill(numTTFT, c.TTFT))
 	w.known(set, candidateLatencyP50, "latency_p50_ms", fill.fill(numLatencyP50, c.LatencyP50))
@@ -215,18 +212,6 @@ func (w *writer) skipped(set uint64, c *Candidate) {
 	w.text(1, 0, "reason", SkipNames[min(int(c.Skipped), len(SkipNames)-1)])
 	w.known(1, 0, "until_unix_ms", c.SkippedUntil)
 	w.b = append(w.b, '}')
-}
-
-// blended is the price that stands for both, or Unknown.
-func blended(in, out int64) int64 {
-	if in == Unknown || out == Unknown {
-		return Unknown
-	}
-	hi, lo := bits.Mul64(3, uint64(max(in, 0)))
-	if hi != 0 || lo > math.MaxInt64 {
-		return math.MaxInt64
-	}
-	return int64(min(lo+uint64(max(out, 0)), math.MaxInt64))
 }
 
 // widen makes one number of what is unknown.
@@ -333,6 +318,26 @@ func appendString(b []byte, s string) []byte {
 	return append(appendEscaped(append(b, '"'), s), '"')
 }
 
+// JSONSize is how many bytes a text is in the JSON form, without its quotes.
+func JSONSize(s string) int {
+	n := len(s)
+	for i := range len(s) {
+		n += extra(s[i])
+	}
+	return n
+}
+
+// extra is how many bytes more than one a byte takes in the JSON form.
+func extra(c byte) int {
+	switch {
+	case c == '"', c == '\\', c == '\n', c == '\r', c == '\t':
+		return len(`\n`) - 1
+	case c < ' ':
+		return len(`\u0000`) - 1
+	}
+	return 0
+}
+
 // appendEscaped appends what stands between the quotes of a text, with a
 // question mark for each byte that is not UTF-8.
 func appendEscaped(b []byte, s string) []byte {
@@ -354,6 +359,12 @@ func appendEscaped(b []byte, s string) []byte {
 		switch {
 		case c == '"', c == '\\':
 			b = append(b, '\\', c)
+		case c == '\n':
+			b = append(b, '\\', 'n')
+		case c == '\r':
+			b = append(b, '\\', 'r')
+		case c == '\t':
+			b = append(b, '\\', 't')
 		case c < ' ':
 			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 		default:

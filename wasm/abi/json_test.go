@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -170,26 +171,39 @@ func same(t *testing.T, fields []abi.Field, object abi.Object, binary, doc map[s
 }
 
 // The blended price does not overflow.
-func TestPrice(t *testing.T) {
-	const most = "9223372036854775807"
+func TestBlended(t *testing.T) {
+	const most = math.MaxInt64
 	for _, tt := range []struct {
-		in, out int64
-		want    any
+		in, out, want int64
 	}{
-		{2, 5, "11"},
-		{0, 0, "0"},
-		{abi.Unknown, 5, nil},
-		{2, abi.Unknown, nil},
+		{2, 5, 11},
+		{0, 0, 0},
+		{abi.Unknown, 5, abi.Unknown},
+		{2, abi.Unknown, abi.Unknown},
 		{1 << 62, 5, most},
 		{1<<63 - 1, 1<<63 - 1, most},
 		{1, 1<<63 - 3, most},
 	} {
-		in := &abi.Input{Records: []abi.Candidate{{PriceIn: tt.in, PriceOut: tt.out}}}
-		doc := parse(t, appendJSON(t, in, abi.Admission, abi.All()))
-		got := doc["candidates"].([]any)[0].(map[string]any)["price"]
-		if fmt.Sprint(got) != fmt.Sprint(tt.want) {
-			t.Errorf("of %d and %d: %v, want %v", tt.in, tt.out, got, tt.want)
+		if got := abi.Blended(tt.in, tt.out); got != tt.want {
+			t.Errorf("of %d and %d: %d, want %d", tt.in, tt.out, got, tt.want)
 		}
+	}
+}
+
+// The price that an unknown one is ranked by is the median of the prices, which
+// need not be the one that the medians of both its parts make.
+func TestMedianOfPrices(t *testing.T) {
+	in := &abi.Input{}
+	for _, p := range [][2]int64{{1, 100}, {50, 1}, {60, 2}, {abi.Unknown, abi.Unknown}} {
+		in.Records = append(in.Records, abi.Candidate{PriceIn: p[0], PriceOut: p[1], Price: abi.Blended(p[0], p[1])})
+	}
+	const want = 151 // of 103, 151 and 182; of 50 and 2 it would be 152
+	doc := parse(t, appendJSON(t, in, abi.Ranking, abi.All()))
+	if got := doc["candidates"].([]any)[3].(map[string]any)["price"]; fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("the price is %v, want %d", got, want)
+	}
+	if got := decode(t, encode(t, in, abi.Ranking)).records[3]["price"]; got != int64(want) {
+		t.Errorf("the price is %v in the buffer, want %d", got, want)
 	}
 }
 

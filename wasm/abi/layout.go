@@ -13,7 +13,7 @@ const Magic = 0x31505747
 // minor version may make records longer.
 const (
 	HeaderSize = 160
-	RecordSize = 216
+	RecordSize = 224
 	OrderSize  = 4   // of one entry of the order area
 	ErrorSize  = 256 // of the error area
 	TextSize   = 8   // of a text: offset and length
@@ -31,7 +31,8 @@ const (
 	// the first by key. One whose key is longer than MaxText or not UTF-8 is
 	// left out.
 	MaxPairs = 64
-	// MaxGranted is MaxText for the text of the prompt.
+	// MaxGranted is MaxText for the text of the prompt, also as JSON, where a
+	// character may take more.
 	MaxGranted = 32 << 10
 	// MaxRetryAfter is the longest wait, in seconds, that a refusal may name.
 	MaxRetryAfter = 31 * 24 * 60 * 60

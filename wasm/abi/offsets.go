@@ -76,4 +76,5 @@ const (
 	RecordUntilUnixMs        = 192 // i64
 	RecordEstCostNusd        = 200 // i64
 	RecordUpstreamModel      = 208 // str
+	RecordPrice              = 216 // i64
 )

@@ -67,11 +67,16 @@ func (e *ReturnedError) Error() string {
 }
 
 // AnswerError is an answer that breaks the contract. All of it is void.
-type AnswerError struct{ What string }
+type AnswerError struct {
+	Clause Clause // that it breaks; "" = the host's own mistake
+	What   string
+}
 
 func (e *AnswerError) Error() string { return e.What }
 
-func wrong(format string, args ...any) error { return &AnswerError{fmt.Sprintf(format, args...)} }
+func wrong(c Clause, format string, args ...any) error {
+	return &AnswerError{c, fmt.Sprintf(format, args...)}
+}
 
 // Read reads and verifies what a guest left in buf, which Encode filled for
 // count candidates and the guest then answered with code. The module has so many
@@ -84,14 +89,14 @@ func wrong(format string, args ...any) error { return &AnswerError{fmt.Sprintf(f
 func (r *Result) Read(buf []byte, count int, stage Stage, code int32, reasons int) error {
 	r.reset()
 	if count < 0 || count > MaxRecords || len(buf) < HeaderSize+count*(RecordSize+OrderSize)+ErrorSize {
-		return wrong("a buffer of %d bytes for %d candidates", len(buf), count)
+		return wrong("", "a buffer of %d bytes for %d candidates", len(buf), count)
 	}
 	if err := r.message(buf, count); err != nil {
 		return err
 	}
 	if code < 0 {
 		if code > CodeOwn && code < CodeInternal {
-			return wrong("returned %d, which means nothing; a policy's own codes begin with %d", code, CodeOwn)
+			return wrong(ClauseReturn, "returned %d, which means nothing; a policy's own codes begin with %d", code, CodeOwn)
 		}
 		return &ReturnedError{Code: code, Message: string(r.Message)}
 	}
@@ -109,11 +114,11 @@ func (r *Result) message(buf []byte, count int) error {
 		return nil
 	}
 	if n > ErrorSize {
-		return wrong("a message of %d bytes, there is room for %d", n, ErrorSize)
+		return wrong(ClauseMessage, "a message of %d bytes, there is room for %d", n, ErrorSize)
 	}
 	area := buf[HeaderSize+count*(RecordSize+OrderSize):]
 	if !utf8.Valid(area[:n]) {
-		return wrong("a message that is not UTF-8")
+		return wrong(ClauseMessage, "a message that is not UTF-8")
 	}
 	r.Message = append(r.Message, area[:n]...)
 	return nil
@@ -125,18 +130,18 @@ func (r *Result) admission(buf []byte, count int, code int32, reasons int) error
 		v := Verdict{Reason: get32(b[RecordVerdict:]), Until: Unknown}
 		if v.Reason != 0 {
 			if int64(v.Reason) > int64(reasons) {
-				return wrong("the verdict %d on candidate %d, there are %d reasons", v.Reason, i, reasons)
+				return wrong(ClauseVerdict, "the verdict %d on candidate %d, there are %d reasons", v.Reason, i, reasons)
 			}
 			v.Until = int64(binary.LittleEndian.Uint64(b[RecordUntilUnixMs:])) //nolint:gosec // the same bits
 			if v.Until != Unknown && (v.Until < 0 || v.Until > lastInstant) {
-				return wrong("candidate %d is removed until %d, which is no instant", i, v.Until)
+				return wrong(ClauseUntil, "candidate %d is removed until %d, which is no instant", i, v.Until)
 			}
 			r.Removed++
 		}
 		r.Verdicts = append(r.Verdicts, v)
 	}
 	if int(code) != r.Removed {
-		return wrong("returned %d, and %d candidates have a verdict", code, r.Removed)
+		return wrong(ClauseRemoved, "returned %d, and %d candidates have a verdict", code, r.Removed)
 	}
 	f := Refusal{
 		Status:     get32(buf[HeaderRefusalStatus:]),
@@ -145,13 +150,13 @@ func (r *Result) admission(buf []byte, count int, code int32, reasons int) error
 	}
 	switch {
 	case f.Status == 0 && (f.RetryAfter != 0 || f.Reason != 0):
-		return wrong("a refusal without a status")
+		return wrong(ClauseRefusal, "a refusal without a status")
 	case f.Status != 0 && !slices.Contains(Statuses[:], f.Status):
-		return wrong("a refusal with the status %d, not one of %v", f.Status, Statuses)
+		return wrong(ClauseRefusal, "a refusal with the status %d, not one of %v", f.Status, Statuses)
 	case f.RetryAfter > MaxRetryAfter:
-		return wrong("a refusal for %d seconds, the limit is %d", f.RetryAfter, MaxRetryAfter)
+		return wrong(ClauseRefusal, "a refusal for %d seconds, the limit is %d", f.RetryAfter, MaxRetryAfter)
 	case int64(f.Reason) > int64(reasons):
-		return wrong("the refusal's reason %d, there are %d reasons", f.Reason, reasons)
+		return wrong(ClauseRefusal, "the refusal's reason %d, there are %d reasons", f.Reason, reasons)
 	}
 	r.Refusal = f
 	return nil
@@ -160,10 +165,10 @@ func (r *Result) admission(buf []byte, count int, code int32, reasons int) error
 func (r *Result) ranking(buf []byte, count int, code int32) error {
 	n := get32(buf[HeaderOrderCount:])
 	if int64(n) != int64(code) {
-		return wrong("returned %d, and order_count is %d", code, n)
+		return wrong(ClauseOrderCount, "returned %d, and order_count is %d", code, n)
 	}
 	if int64(n) > int64(count) {
-		return wrong("an order of %d entries for %d candidates", n, count)
+		return wrong(ClauseOrder, "an order of %d entries for %d candidates", n, count)
 	}
 	if n > 0 {
 		r.Ordered = true
@@ -172,7 +177,7 @@ func (r *Result) ranking(buf []byte, count int, code int32) error {
 	for i := range count {
 		s := math.Float64frombits(binary.LittleEndian.Uint64(buf[HeaderSize+i*RecordSize+RecordScore:]))
 		if math.IsInf(s, 0) {
-			return wrong("candidate %d has the score %v, which is not finite", i, s)
+			return wrong(ClauseScore, "candidate %d has the score %v, which is not finite", i, s)
 		}
 		r.Scores = append(r.Scores, s)
 	}
@@ -184,11 +189,11 @@ func (r *Result) order(area []byte, n, count int) error {
 	for k := range n {
 		i := get32(area[k*OrderSize:])
 		if int64(i) >= int64(count) {
-			return wrong("the order names candidate %d, there are %d", i, count)
+			return wrong(ClauseOrder, "the order names candidate %d, there are %d", i, count)
 		}
 		bit := uint64(1) << (i % 64)
 		if seen[i/64]&bit != 0 {
-			return wrong("the order names candidate %d twice", i)
+			return wrong(ClauseOrder, "the order names candidate %d twice", i)
 		}
 		seen[i/64] |= bit
 		r.Order = append(r.Order, i)

@@ -97,6 +97,22 @@ func isEmpty(v any) bool {
 	return false
 }
 
+// A message that is too long is cut before the character that does not fit.
+func TestLongMessagesAreCut(t *testing.T) {
+	var a Answer
+	for _, test := range []struct{ text, want string }{
+		{strings.Repeat("a", maxMessage), strings.Repeat("a", maxMessage)},
+		{strings.Repeat("a", maxMessage+1), strings.Repeat("a", maxMessage)},
+		{strings.Repeat("a", maxMessage-1) + "é", strings.Repeat("a", maxMessage-1)},
+		{strings.Repeat("é", maxMessage), strings.Repeat("é", maxMessage/2)},
+	} {
+		text := `{"deny":[{"code":"x","message":"` + test.text + `"}]}`
+		if err := a.Read([]byte(text), []Output{OutputDeny}, nil); err != nil || a.Refusals[0].Message != test.want {
+			t.Errorf("%d bytes: got %d, %v", len(test.text), len(a.Refusals[0].Message), err)
+		}
+	}
+}
+
 func TestAnswersThatBreakTheContract(t *testing.T) {
 	many := func(entry string, n int) string { return strings.TrimSuffix(strings.Repeat(entry+",", n), ",") }
 	for _, test := range []struct{ form, text, want string }{
@@ -115,7 +131,7 @@ func TestAnswersThatBreakTheContract(t *testing.T) {
 		{"candidate", `{"deny":[{"code":5}],"exclude":[]}`, "not a text"},
 		{"candidate", `{"deny":[{"code":"` + many("a", 70) + `"}],"exclude":[]}`, "limit is 64"},
 		{"candidate", `{"deny":[{"code":"x","mesage":"y"}],"exclude":[]}`, `unknown key "mesage"`},
-		{"candidate", `{"deny":[{"code":"x","message":"` + strings.Repeat("a", 600) + `"}],"exclude":[]}`, "limit is 512"},
+		{"candidate", `{"deny":[{"code":"x","message":["a"]}],"exclude":[]}`, "not a text"},
 		{"candidate", `{"deny":[{"code":"x","status":200}],"exclude":[]}`, "status"},
 		{"candidate", `{"deny":[{"code":"x","status":"403"}],"exclude":[]}`, "not a number"},
 		{"candidate", `{"deny":[{"code":"x","status":403.5}],"exclude":[]}`, "not a whole number"},

@@ -11,8 +11,8 @@ import (
 // More bounds of single built-ins.
 const (
 	maxShortText   = 256       // bytes of a version, a unit, an address, a time
-	maxRegexText   = 4 << 10   // bytes that a regular expression looks at
-	maxRegexSteps  = 400_000   // steps of its program times bytes
+	maxRegexText   = 32 << 10  // bytes that a regular expression looks at: the longest text that a policy is given
+	maxRegexSteps  = 2_000_000 // steps of its program times bytes; they are charged to the budget
 	maxGlob        = 256       // bytes of a glob
 	maxGlobText    = 1 << 10   // bytes that it looks at
 	maxStars       = 8         // wildcards of a glob

@@ -13,11 +13,13 @@ import (
 	"github.com/open-policy-agent/opa/v1/topdown"
 )
 
-// Bounds of a built-in that the host serves.
+// Bounds of a built-in that the host serves. The longest text that a policy is
+// given, a prompt's, is well within them, also where JSON needs six bytes for one
+// of its characters: else whoever writes a long one could make a policy fail.
 const (
-	maxHostArgs   = 64 << 10 // bytes of the arguments together, as JSON
-	maxHostText   = 16 << 10 // bytes of one text
-	maxHostResult = 64 << 10 // bytes of the result, as JSON
+	maxHostArgs   = 256 << 10 // bytes of the arguments together, as JSON
+	maxHostText   = 64 << 10  // bytes of one text
+	maxHostResult = 256 << 10 // bytes of the result, as JSON
 )
 
 // BuiltinError is a built-in that gave no value.

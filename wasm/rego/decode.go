@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"unicode/utf8"
 )
 
 // answerReader reads an answer. Every fault ends it.
@@ -146,7 +147,7 @@ func (r *answerReader) refusal(what string) Refusal {
 		case "code":
 			f.Code = r.code("the code of a refusal")
 		case "message":
-			f.Message = r.name("the message of a refusal", maxMessage)
+			f.Message = cutMessage(r.name("the message of a refusal", math.MaxInt))
 		case "status":
 			f.Status = int(r.integer("the status of a refusal", 0, math.MaxInt32))
 			if !slices.Contains(statuses[:], f.Status) {
@@ -163,6 +164,19 @@ func (r *answerReader) refusal(what string) Refusal {
 		r.fail("%s has no code", what)
 	}
 	return f
+}
+
+// cutMessage bounds a message. A longer one is no fault: it may quote what a client
+// has sent, who could make the policy fail then.
+func cutMessage(t string) string {
+	if len(t) <= maxMessage {
+		return t
+	}
+	end := maxMessage
+	for !utf8.RuneStart(t[end]) {
+		end--
+	}
+	return t[:end]
 }
 
 func (r *answerReader) removal() {

@@ -10,7 +10,7 @@
 
   (func $verdict (param $p i32) (param $i i32) (param $reason i32) (param $until i64)
     (local $r i32)
-    (local.set $r (i32.add (local.get $p) (i32.mul (local.get $i) (i32.const 216))))
+    (local.set $r (i32.add (local.get $p) (i32.mul (local.get $i) (i32.load offset=12 (local.get $p)))))
     (i32.store offset=192 (local.get $r) (local.get $reason))
     (i64.store offset=352 (local.get $r) (local.get $until)))
   (func $refuse (param $p i32) (param $status i32) (param $retry i32) (param $reason i32)

@@ -19,7 +19,7 @@
   ;; score of record i
   (func $score (param $p i32) (param $i i32) (param $s f64)
     (f64.store offset=344
-      (i32.add (local.get $p) (i32.mul (local.get $i) (i32.const 216)))
+      (i32.add (local.get $p) (i32.mul (local.get $i) (i32.load offset=12 (local.get $p))))
       (local.get $s)))
 
   (func $honest (param $p i32) (result i32)

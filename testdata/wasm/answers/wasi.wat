@@ -20,7 +20,7 @@
 
   (func $score (param $p i32) (param $i i32) (param $v i64)
     (f64.store offset=344
-      (i32.add (local.get $p) (i32.mul (local.get $i) (i32.const 216)))
+      (i32.add (local.get $p) (i32.mul (local.get $i) (i32.load offset=12 (local.get $p))))
       (f64.convert_i64_u (local.get $v))))
   (func $code (param $p i32) (param $i i32) (param $v i32)
     (call $score (local.get $p) (local.get $i) (i64.extend_i32_u (local.get $v))))

@@ -20,6 +20,7 @@ func document() []byte {
 		"json":     jsonTable,
 		"skipped":  skipped,
 		"version":  func() string { return fmt.Sprintf("%#08x", abi.Version) },
+		"clauses":  clauses,
 		"statuses": func() string { return strings.Trim(fmt.Sprint(abi.Statuses), "[]") },
 	}).Parse(prose))
 	var b bytes.Buffer
@@ -93,6 +94,16 @@ func jsonType(t abi.JSON) string {
 	case abi.String, abi.Hidden:
 	}
 	return "text"
+}
+
+// clauses is the table of clauses.
+func clauses() string {
+	var b strings.Builder
+	b.WriteString("| | |\n|---|---|\n")
+	for _, c := range abi.Clauses {
+		fmt.Fprintf(&b, "| %s | %s |\n", c.Clause, c.Text)
+	}
+	return b.String()
 }
 
 func skipped() string {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gatewright/wasm/abi"
@@ -96,14 +97,21 @@ func groups() []group {
 			{"unknown_count", int64(abi.UnknownCount), ""}, {"no_limit_count", int64(abi.NoLimitCount), "the caller has no such rate"},
 		}},
 		{doc: "What a policy returns.", signed: true, list: []number{
-			{"ok", 0, ""}, {"bad_version", abi.CodeVersion, "the version of the buffer is not known"},
-			{"bad_input", abi.CodeInput, "the input or the parameters make no sense"}, {"failed", abi.CodeInternal, "the policy failed"},
+			{"ok", 0, ""},
+			{"bad_version", abi.CodeVersion, "the version of the buffer is not known"},
+			{"bad_input", abi.CodeInput, "the input or the parameters make no sense"},
+			{"failed", abi.CodeInternal, "the policy failed"},
 			{"own", abi.CodeOwn, "this and below are the policy's own"},
 		}},
 		{doc: "Flags: what a request needs, what a candidate supports. From affinity on, what a candidate is.", list: []number{
-			{"stream", int64(abi.Stream), ""}, {"tools", int64(abi.Tools), ""}, {"vision", int64(abi.Vision), ""},
-			{"json_schema", int64(abi.JSONSchema), ""}, {"reasoning", int64(abi.Reasoning), ""}, {"audio", int64(abi.Audio), ""},
-			{"affinity", int64(abi.Affinity), "the session was served here"}, {"preferred", int64(abi.Preferred), "the caller prefers its provider"},
+			{"stream", int64(abi.Stream), ""},
+			{"tools", int64(abi.Tools), ""},
+			{"vision", int64(abi.Vision), ""},
+			{"json_schema", int64(abi.JSONSchema), ""},
+			{"reasoning", int64(abi.Reasoning), ""},
+			{"audio", int64(abi.Audio), ""},
+			{"affinity", int64(abi.Affinity), "the session was served here"},
+			{"preferred", int64(abi.Preferred), "the caller prefers its provider"},
 			{"locked", int64(abi.Locked), "the caller named its provider"},
 		}},
 		circuits,
@@ -119,7 +127,7 @@ func (g *group) literal(v int64, lowest string) string {
 	case !g.signed && v > math.MaxInt32:
 		return fmt.Sprintf("0x%x", v)
 	}
-	return fmt.Sprint(v)
+	return strconv.FormatInt(v, 10)
 }
 
 // inside reports whether a field is the SDK's own business: where things are,
