@@ -30,6 +30,15 @@ type notes struct {
 
 func (n *notes) reset() { n.lines, n.text, n.dropped = n.lines[:0], n.text[:0], 0 }
 
+// last is what the guest said last, to stand behind a message; "" = nothing.
+func (n *notes) last() string {
+	if len(n.lines) == 0 {
+		return ""
+	}
+	l := n.lines[len(n.lines)-1]
+	return ": " + oneLine(string(n.text[l.from:l.to]))
+}
+
 // logFunctions are those of the module gw.
 var logFunctions = map[string]hostCall{"log": hostLog}
 

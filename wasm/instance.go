@@ -162,7 +162,7 @@ func (i *instance) configure() error {
 		return err
 	case int32(code) < 0: //nolint:gosec // the same bits
 		return &abi.AnswerError{
-			Clause: abi.ClauseConfigure, What: fmt.Sprintf("gw_configure refused the parameters: it returned %d", int32(code)), //nolint:gosec // the same bits
+			Clause: abi.ClauseConfigure, What: fmt.Sprintf("gw_configure refused the parameters: it returned %d%s", int32(code), i.notes.last()), //nolint:gosec // the same bits
 		}
 	}
 	return nil
