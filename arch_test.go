@@ -32,7 +32,7 @@ var house = map[string]room{
 	"builtin/admission": {ours: []string{"engine"}, never: []string{"net", "net/http", "os"}, pure: true},
 	"builtin/ordering":  {ours: []string{"engine"}, never: []string{"net", "net/http", "os"}, pure: true},
 	"policies":          {ours: []string{"engine", "wasm", "wasm/abi", "wasm/check", "wasm/rego"}},
-	"policies/conform":  {ours: []string{"policies", "wasm", "wasm/rego"}},
+	"policies/conform":  {ours: []string{"policies", "wasm", "wasm/abi", "wasm/check", "wasm/rego"}},
 	"wasm":              {ours: []string{"wasm/abi", "wasm/check", "wasm/meter"}, outside: []string{"github.com/tetratelabs/wazero"}},
 	"wasm/abi":          {never: io, pure: true},
 	"wasm/abi/gen":      {ours: []string{"wasm/abi"}},
@@ -86,7 +86,7 @@ var house = map[string]room{
 		outside: []string{"github.com/google/uuid"},
 	},
 	"cmd/gatewright": {
-		ours:    []string{"engine", "builtin", "store", "internal/*", "policies", "policies/conform", "wasm/check", "wasm/rego"},
+		ours:    []string{"engine", "builtin", "store", "internal/*", "policies", "policies/conform", "wasm/check", "wasm/rego", "wasm/sdk"},
 		outside: []string{"github.com/spf13/cobra"},
 	},
 }

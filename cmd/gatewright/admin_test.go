@@ -37,6 +37,7 @@ func serveAdmin(env *testscript.Env) error {
 		return err
 	}
 	env.Setenv("WASM", modules)
+	env.Setenv("MODULES", filepath.Dir(modules))
 	env.Setenv("GATEWRIGHT_ADMIN", api.URL)
 	env.Setenv("GATEWRIGHT_ADMIN_TOKEN", testToken)
 	return nil

@@ -20,23 +20,29 @@ func newPolicyNew() *cobra.Command {
 	var kind, lang, dir string
 	c := &cobra.Command{
 		Use:   "new NAME --kind admission|ranking",
-		Short: "Write a policy to begin with, and its tests",
-		Args:  oneName("policy"),
+		Short: "Write a policy to begin with, that works as it is",
+		Long: `Write a policy to begin with, that works as it is: in Rego a file and its tests; in
+another language a folder with the SDK, a whole example, and a Makefile that builds,
+tests and uploads it.`,
+		Args: oneName("policy"),
 		RunE: func(c *cobra.Command, args []string) error {
 			name := args[0]
 			switch {
 			case !slices.Contains(choices["kind"], kind):
 				return usageError{fmt.Errorf("--kind %q: write admission (who may serve a request) or ranking (who is tried first)", kind)}
-			case lang != "rego":
-				return usageError{fmt.Errorf("--lang %q: there is rego; a module of another language is written after docs/wasm-abi.md", lang)}
+			case !slices.Contains(languageNames(), lang):
+				return usageError{fmt.Errorf("--lang %q: there are %s; a module of another language is written after docs/wasm-abi.md", lang, strings.Join(languageNames(), ", "))}
 			case !config.IsPolicyName(name):
 				return usageError{fmt.Errorf("%q cannot be the name of a policy: use letters, digits, dot, - and _, and begin with a letter, a digit or _", name)}
+			}
+			if lang != "rego" {
+				return scaffoldModule(c, name, kind, lang, dir)
 			}
 			return scaffold(c, name, kind, dir)
 		},
 	}
 	c.Flags().StringVar(&kind, "kind", "", "`kind`: admission or ranking")
-	c.Flags().StringVar(&lang, "lang", "rego", "`language`: rego")
+	c.Flags().StringVar(&lang, "lang", "rego", "`language`: "+strings.Join(languageNames(), ", "))
 	c.Flags().StringVar(&dir, "dir", ".", "`folder` to write to")
 	return c
 }

@@ -26,15 +26,20 @@ const (
 func newPolicyTest() *cobra.Command {
 	var out output
 	var verbose bool
+	var flags moduleFlags
 	c := &cobra.Command{
 		Use:   "test PATH…",
-		Short: "Run the tests of policies in Rego, natively and as the gateway runs them",
+		Short: "Run the tests of policies in Rego, and hold Wasm modules to the contract",
 		Long: `Run the tests of policies in Rego: the rules that begin with test_ in files that end
 in _test.rego, as OPA knows them. Each runs twice, in OPA's own evaluator and in the
 compiled form in the gateway's sandbox, and must pass in both.
 
 A file is one policy, and its tests stand beside it: office.rego and office_test.rego.
-A folder or a bundle (.tar.gz) is one policy with all that is in it.`,
+A folder or a bundle (.tar.gz) is one policy with all that is in it.
+
+A module (.wasm) is asked some hundred times: pools of all sizes, figures that nobody
+knows, ties, odd texts. Each clause of docs/wasm-abi.md that it breaks is named, and
+what its calls cost is measured. Give it the parameters of its binding.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return nil
@@ -42,15 +47,19 @@ A folder or a bundle (.tar.gz) is one policy with all that is in it.`,
 			return usageError{fmt.Errorf("%s takes files or folders; see %s --help", c.CommandPath(), c.CommandPath())}
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			suites, err := findSuites(args)
+			suites, modules, err := findSuites(args)
 			if err != nil {
 				return err
 			}
-			return runSuites(c, &out, suites, verbose)
+			if err := flags.resolve(c, modules); err != nil {
+				return err
+			}
+			return runSuites(c, &out, suites, &flags, verbose)
 		},
 	}
 	out.add(c)
-	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "list the tests that pass too, and what they print")
+	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "list the tests and the clauses that pass too, and what tests print")
+	flags.add(c)
 	return c
 }
 
@@ -61,10 +70,9 @@ type suite struct {
 	place  func(string) string
 }
 
-// findSuites makes suites of paths. A policy that is named twice, by itself and
-// by its tests, is one.
-func findSuites(paths []string) ([]suite, error) {
-	var list []suite
+// findSuites makes suites of paths, and returns those of modules apart. A policy
+// that is named twice, by itself and by its tests, is one.
+func findSuites(paths []string) (list []suite, modules []string, err error) {
 	for _, path := range paths {
 		if stem, ok := strings.CutSuffix(path, testSuffix); ok {
 			path = stem + regoSuffix
@@ -73,21 +81,22 @@ func findSuites(paths []string) ([]suite, error) {
 			continue
 		}
 		if format, _ := config.PolicyFormatOf(path); format == config.PolicyWasm {
-			return nil, usageError{fmt.Errorf("%s: a module has no tests that could be run here; see gatewright policy inspect", path)}
+			modules = append(modules, path)
+			continue
 		}
 		u, err := readUpload(path)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		s := suite{path: path, source: regoSource(u), place: u.place}
 		if s.source.Files != nil {
 			if err := s.beside(); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 		list = append(list, s)
 	}
-	return list, nil
+	return list, modules, nil
 }
 
 // beside adds the tests that stand beside a file.
@@ -116,6 +125,7 @@ func (s *suite) beside() error {
 type testReport struct {
 	OK       bool               `json:"ok"`
 	Tests    []testLine         `json:"tests"`
+	Modules  []moduleLine       `json:"modules"`
 	Problems []policies.Problem `json:"problems"`
 }
 
@@ -131,19 +141,22 @@ type testLine struct {
 	Millis  int64  `json:"duration_ms"`
 }
 
-func runSuites(c *cobra.Command, o *output, suites []suite, verbose bool) error {
-	report := testReport{Tests: []testLine{}, Problems: []policies.Problem{}}
+func runSuites(c *cobra.Command, o *output, suites []suite, modules *moduleFlags, verbose bool) error {
+	report := testReport{Tests: []testLine{}, Modules: []moduleLine{}, Problems: []policies.Problem{}}
 	for i := range suites {
 		if err := suites[i].run(c.Context(), &report); err != nil {
 			return err
 		}
 	}
-	report.OK = len(report.Problems) == 0 && !slices.ContainsFunc(report.Tests, testLine.broken)
+	if err := modules.examine(c.Context(), &report); err != nil {
+		return err
+	}
+	report.OK = len(report.Problems) == 0 && !slices.ContainsFunc(report.Modules, moduleLine.broken) && !slices.ContainsFunc(report.Tests, testLine.broken)
 	var err error
 	if o.json() {
 		err = printJSON(c.OutOrStdout(), report)
 	} else {
-		err = report.print(c.OutOrStdout(), verbose)
+		err = report.print(c.OutOrStdout(), verbose, len(suites) > 0)
 	}
 	if err == nil && !report.OK {
 		return errSaid
@@ -184,7 +197,15 @@ func (l testLine) broken() bool {
 	return l.Outcome != rego.Passed.String() && l.Outcome != rego.Skipped.String()
 }
 
-func (r *testReport) print(w io.Writer, verbose bool) error {
+func (r *testReport) print(w io.Writer, verbose, tests bool) error {
+	for i := range r.Modules {
+		if err := r.Modules[i].print(w, verbose); err != nil {
+			return err
+		}
+	}
+	if !tests {
+		return nil
+	}
 	counts := map[string]int{}
 	for _, l := range r.Tests {
 		counts[l.Outcome]++
