@@ -144,6 +144,9 @@ func TestUntimedCalls(t *testing.T) {
 				if known := pool[0].TTFT != engine.UnknownDuration; known != tc.timed || pool[0].SuccessPPM != 1_000_000 {
 					t.Errorf("median %v, success %d ppm; want a median: %v", pool[0].TTFT, pool[0].SuccessPPM, tc.timed)
 				}
+				if known := pool[0].LatencyP50 > 0; known != tc.timed || known != (pool[0].LatencyP95 > 0) {
+					t.Errorf("latency %v and %v; want it known: %v", pool[0].LatencyP50, pool[0].LatencyP95, tc.timed)
+				}
 			})
 		})
 	}

@@ -2,7 +2,6 @@ package openai
 
 import (
 	"context"
-	"errors"
 	"io"
 
 	"gatewright/engine"
@@ -65,8 +64,6 @@ func (s *eventStream) take(ev *sse.Event) (provider.Event, error) {
 		return s.record(ev)
 	case info.Fault != nil:
 		return provider.Event{}, s.Failure(info.Fault)
-	case !info.Drop && len(ev.Name) == 0 && kindOf(ev.Data) == "":
-		return s.malformed(ev.Data, errNoEvent)
 	}
 	s.last = info.Finish
 	s.shown = s.shown || info.Content
@@ -86,9 +83,6 @@ func (s *eventStream) remember() {
 		s.issued(&fresh, s.keeps)
 	}
 }
-
-// errNoEvent is why an object is no event.
-var errNoEvent = errors.New("it has no type")
 
 // malformed handles an event that is none of the protocol's, as in a stream of
 // chat: a damaged event is text that the client will never get.

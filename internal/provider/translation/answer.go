@@ -101,13 +101,19 @@ func (x *answer) Folded() (*provider.Response, error) {
 	return x.encoded(a), nil
 }
 
-// add folds events in. An error among them is the call's.
+// add folds events in. An error among them is the call's, unless the answer has
+// ended before it: what comes then changes nothing.
 func (x *answer) add(fold *translate.Fold, list []translate.Event) error {
 	for i := range list {
-		if list[i].Kind == translate.EventError {
-			return x.Failure(list[i].Fault)
+		ev := &list[i]
+		if ev.Kind != translate.EventError {
+			fold.Add(ev)
+			continue
 		}
-		fold.Add(&list[i])
+		if a, _ := fold.Answer(); a.End.Finish == translate.FinishNone {
+			return x.Failure(ev.Fault)
+		}
+		fold.Add(&translate.Event{Kind: translate.EventEnd})
 	}
 	return nil
 }

@@ -222,6 +222,7 @@ type sink struct {
 	commits int
 	answer  engine.Answer
 	out     strings.Builder
+	native  bool // the client speaks the upstream's protocol
 }
 
 // Commit implements [engine.Sink].

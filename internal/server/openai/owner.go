@@ -6,7 +6,6 @@ import (
 	"gatewright/engine"
 	"gatewright/internal/server"
 	wire "gatewright/internal/wire/responses"
-	"gatewright/internal/wire/scan"
 )
 
 // Owners tell which deployment issued what a request names. Their methods run in
@@ -28,7 +27,7 @@ type Owners interface {
 // at an upstream; it goes the usual way and belongs to whoever answers. What the
 // request holds itself, items and encrypted contents, pins it where it is known
 // and nothing where it is not: it came from elsewhere, or long ago.
-func (r Responses) owner(c *engine.Caller, q *wire.Request, body []byte) (string, error) {
+func (r Responses) owner(c *engine.Caller, q *wire.Request) (string, error) {
 	o := &q.Owned
 	var owner string
 	if o.Response != "" {
@@ -45,14 +44,12 @@ func (r Responses) owner(c *engine.Caller, q *wire.Request, body []byte) (string
 		}
 		owner = first(owner, issuer)
 	}
-	if o.References {
-		for _, id := range references(body) {
-			issuer, ok := r.owners.Find(c, engine.Issue{Kind: engine.IssueItem, ID: id})
-			if !ok {
-				return "", notFound(server.CodeItemNotFound, "input", "there is no item with the id %q to refer to: send the item itself", id)
-			}
-			owner = first(owner, issuer)
+	for _, id := range o.References {
+		issuer, ok := r.owners.Find(c, engine.Issue{Kind: engine.IssueItem, ID: id})
+		if !ok {
+			return "", notFound(server.CodeItemNotFound, "input", "there is no item with the id %q to refer to: send the item itself", id)
 		}
+		owner = first(owner, issuer)
 	}
 	for _, sum := range slices.Backward(o.Encrypted) {
 		if owner != "" {
@@ -75,62 +72,4 @@ func first(a, b string) string {
 		return a
 	}
 	return b
-}
-
-// references lists the ids of the items that a body refers to and does not hold:
-// of the type item_reference, or without anything that would make an item. The
-// body has been scanned.
-func references(body []byte) (ids []string) {
-	c := scan.NewCursor(body, maxScanned)
-	for c.EnterObject(); c.Member(); {
-		if string(c.Key()) != "input" || !c.EnterArray() {
-			continue
-		}
-		for c.Element() {
-			ids = appendReference(ids, &c)
-		}
-	}
-	return ids
-}
-
-// maxScanned is how deep a body may be that is read again: deeper than any that
-// was taken.
-const maxScanned = 1 << 20
-
-// appendReference takes the item that is due and appends its id if it is a
-// reference. An id that stands there twice is two: an upstream might read either.
-func appendReference(ids []string, c *scan.Cursor) []string {
-	if !c.EnterObject() {
-		return ids
-	}
-	mark := len(ids)
-	var kind string
-	var role bool
-	for c.Member() {
-		switch string(c.Key()) {
-		case "id":
-			ids = append(ids, text(c))
-		case "type":
-			kind = text(c)
-		case "role":
-			role = true
-		}
-	}
-	if kind == "item_reference" || kind == "" && !role {
-		return ids
-	}
-	return ids[:mark]
-}
-
-// text takes a text; what is none is an empty one.
-func text(c *scan.Cursor) string {
-	raw, decoded, ok := c.Text()
-	if !ok {
-		return ""
-	}
-	s, err := scan.Text(raw, decoded)
-	if err != nil {
-		return ""
-	}
-	return s
 }

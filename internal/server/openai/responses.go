@@ -63,7 +63,7 @@ func (r Responses) create(e wire.Endpoint, endpoint engine.Endpoint) func(*serve
 		if err != nil {
 			return err
 		}
-		if request.Owner, err = r.owner(x.Caller, found, body); err != nil {
+		if request.Owner, err = r.owner(x.Caller, found); err != nil {
 			return err
 		}
 		fillResponses(request, found)

@@ -204,6 +204,7 @@ func TestOwners(t *testing.T) {
 		{"a bare reference", `"input":[{"id":"msg_own"}]`, issuer, 0, "", ""},
 		{"an unknown reference", `"input":[{"type":"message","role":"user","id":"msg_own","content":"x"},{"id":"msg_0","type":"item_reference"}]`, "", 404, "item_not_found", "input"},
 		{"another key's reference", `"input":[{"type":"item_reference","id":"msg_foreign"}]`, "", 404, "item_not_found", "input"},
+		{"another key's reference in other letters", `"input":[{"type":"item\u005freference","id":"msg_foreign"}]`, "", 404, "item_not_found", "input"},
 		{"another key's bare reference", `"input":[{"id":"msg_foreign"}]`, "", 404, "item_not_found", "input"},
 		{"one id hidden behind another", `"input":[{"type":"item_reference","id":"msg_foreign","id":"msg_own"}]`, "", 404, "item_not_found", "input"},
 		{"a reference beside a response", `"previous_response_id":"resp_own","input":[{"type":"item_reference","id":"msg_foreign"}]`, "", 404, "item_not_found", "input"},

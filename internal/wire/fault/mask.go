@@ -18,6 +18,12 @@ var (
 		"key", "apikey", "token", "secret", "password", "passwd", "pwd", "authorization", "signature", "sig",
 		"credential", "credentials", "provided",
 	}
+	// idPrefixes begin the ids that services give to what clients see: an error that
+	// names one helps nobody without it.
+	idPrefixes = []string{
+		"resp_", "msg_", "rs_", "fc_", "ctc_", "ws_", "fs_", "ci_", "ig_", "mcp_", "mcpl_", "mcpr_", "cmp_", "item_", "conv_",
+		"pmpt_", "call_", "toolu_", "srvtoolu_", "chatcmpl-", "file-", "file_", "vs_", "cntr_", "container_", "req_", "gen-",
+	}
 	// schemeWords may follow "Bearer" or "Basic" without being a credential.
 	schemeWords = []string{
 		"tokens", "access", "authentication", "authorization", "header", "headers", "scheme", "format", "required",
@@ -27,8 +33,8 @@ var (
 
 // mask replaces what looks like a credential: keys with a known prefix, values
 // after "key=", "token:" and the like, what follows "Bearer" and "Basic", the
-// user part of an address, and long runs that look random. It would rather hide
-// a request id than show a key.
+// user part of an address, and long runs that look random unless they are ids of a
+// kind that is known. It would rather hide an id than show a key.
 func mask(s string) string {
 	s = maskUsers(s)
 	var b strings.Builder
@@ -96,7 +102,23 @@ func isSecret(prev, gap, word string) bool {
 			}
 		}
 	}
-	return slices.ContainsFunc(strings.FieldsFunc(word, func(r rune) bool { return r == '/' || r == '.' }), looksRandom)
+	return holdsRandom(word)
+}
+
+// holdsRandom reports whether a part of a word looks random and is no id.
+func holdsRandom(word string) bool {
+	parts := strings.FieldsFunc(word, func(r rune) bool { return r == '/' || r == '.' })
+	return slices.ContainsFunc(parts, func(s string) bool { return looksRandom(s) && !isID(s) })
+}
+
+// isID reports whether s is an id that a service gives to what clients see.
+func isID(s string) bool {
+	for i := range len(s) {
+		if !isAlnum(s[i]) && s[i] != '_' && s[i] != '-' {
+			return false
+		}
+	}
+	return slices.ContainsFunc(idPrefixes, func(prefix string) bool { return strings.HasPrefix(s, prefix) })
 }
 
 // lastPart returns the last part of a name like "x-api_key", lower case.

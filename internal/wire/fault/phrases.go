@@ -27,6 +27,7 @@ var codes = map[string]Kind{
 	"contract_spend_limit_reached":            Quota,
 	"billing_hard_limit_reached":              Quota,
 	"billing_not_active":                      Quota,
+	"billing_disabled":                        Quota, // Google
 	"insufficient_balance":                    Quota,
 	"insufficient_credits":                    Quota,
 	"exceeded_current_quota_error":            Quota, // Moonshot
@@ -100,7 +101,10 @@ var moneyPhrases = []string{
 	"spending limit",
 	"spend limit",
 	"check your billing details",
-	"enable billing", // Google, where its free tier is not to be had
+	"enable billing", // Google, where its free tier is not to be had; also the next three
+	"billing to be enabled",
+	"billing account",
+	"billed users",
 	"payment required",
 	"account is in good standing", // DashScope: an account in arrears
 }
@@ -173,10 +177,12 @@ func flagged(text string) Kind {
 	return 0
 }
 
-// badKey finds a refused credential behind a 400.
+// badKey finds a refused credential behind a 400, or an account that is refused
+// for the place where it is used.
 func badKey(text string) Kind {
 	if containsAny(text, []string{
 		"api key not valid", "incorrect api key", "invalid api key", "invalid x-api-key", "api key is invalid", "api key expired",
+		"user location is not supported", "country, region, or territory not supported",
 	}) {
 		return Auth
 	}

@@ -74,10 +74,10 @@ var errNameless = undecodable("a functionCall has no name")
 // and has at least one candidate each of which has something in it or ended for
 // a reason; or if it says that the prompt was blocked. A candidate that is empty
 // because the model wrote no readable answer (MALFORMED_FUNCTION_CALL and the
-// like) is none. One that is empty and ended with STOP or MAX_TOKENS is good.
+// like) is a failure of the upstream. One that is empty and ended with STOP or MAX_TOKENS is good.
 //
-// The error is a *FaultError if the body holds an error object, and otherwise
-// wraps ErrUndecodable. The Answer may share memory with the body.
+// The error is a *FaultError if the body holds an error object or such a failure,
+// and otherwise wraps ErrUndecodable. The Answer may share memory with the body.
 func CheckAnswer(body []byte) (*Answer, error) {
 	if len(bytes.TrimSpace(body)) == 0 {
 		return nil, undecodable("the body is empty")
@@ -101,7 +101,7 @@ func CheckAnswer(body []byte) (*Answer, error) {
 		case !holds && finish == FinishNone:
 			return nil, undecodable("a candidate has neither content nor finishReason")
 		case !holds && finish == FinishMalformed:
-			return nil, undecodable("a candidate is empty: %s", c.Reason)
+			return nil, &FaultError{Fault: unreadable(c.Reason)}
 		}
 	}
 	return a, nil

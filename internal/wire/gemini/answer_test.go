@@ -51,7 +51,6 @@ func TestCheckAnswer(t *testing.T) {
 		{name: "image of no kind", body: candidate(``, "NO_IMAGE")},
 		{name: "an unknown end", body: candidate(``, "SOMETHING_NEW")},
 		{name: "two candidates, one filtered", body: `{"candidates":[{"finishReason":"SAFETY"},{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP","index":1}]}`},
-		{name: "a call that cannot be read", body: candidate(``, "MALFORMED_FUNCTION_CALL"), err: "MALFORMED_FUNCTION_CALL"},
 		{name: "the same after text", body: candidate(`{"text":"a"}`, "MALFORMED_FUNCTION_CALL")},
 		{name: "a call without a name", body: candidate(`{"functionCall":{"args":{}}}`, "STOP"), err: "no name"},
 		{name: "neither content nor end", body: `{"candidates":[{"index":0}]}`, err: "neither"},

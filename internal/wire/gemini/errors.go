@@ -30,6 +30,17 @@ func (e *FaultError) Error() string {
 	return "error inside a good answer: " + e.Fault.Kind.String() + ": " + e.Fault.Message
 }
 
+// unreadable is the fault of an answer that is empty because the model wrote
+// something that is none. The reason stands in its message only: a client of
+// another protocol does not know the word.
+func unreadable(reason string) fault.Fault {
+	const statusBadGateway = 502
+	return fault.Fault{
+		Kind: fault.Server, Status: statusBadGateway,
+		Message: "the model wrote nothing that can be read (" + reason + ")",
+	}
+}
+
 // MaxRetryDelay is the longest wait that is believed; longer ones count as this.
 const MaxRetryDelay = 31 * 24 * time.Hour
 

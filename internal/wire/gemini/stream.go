@@ -116,19 +116,14 @@ func (s *Stream) candidate(c *Candidate, info *ChunkInfo) error {
 		}
 		state.finished = true
 		if finish == FinishMalformed && !state.said {
-			info.Fault = &fault.Fault{
-				Kind: fault.Server, Status: statusBadGateway, Code: c.Reason,
-				Message: "the model wrote nothing that can be read (" + c.Reason + ")",
-			}
+			f := unreadable(c.Reason)
+			info.Fault = &f
 		}
 	}
 	info.Content = info.Content || holds || finish != FinishNone
 	info.Finish = info.Finish || finish != FinishNone
 	return nil
 }
-
-// statusBadGateway is the HTTP status of an answer that cannot be used.
-const statusBadGateway = 502
 
 // calls joins the calls that come in pieces: a part that opens or continues one
 // goes, the part that completes it holds all.

@@ -173,6 +173,27 @@ func TestChunkFault(t *testing.T) {
 	}
 }
 
+// TestUnreadable: an answer that the model could not write fails with the same
+// fault whether it is streamed or not, and without a word of Google's as its code.
+func TestUnreadable(t *testing.T) {
+	for _, reason := range []string{"MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MALFORMED_RESPONSE"} {
+		body := candidate(``, reason)
+		var s gemini.Stream
+		_, info, err := take(t, &s, body)
+		if err != nil || info.Fault == nil {
+			t.Fatalf("%s: got %+v, %v", reason, info, err)
+		}
+		_, err = gemini.CheckAnswer([]byte(body))
+		whole, ok := errors.AsType[*gemini.FaultError](err)
+		if !ok || whole.Fault != *info.Fault {
+			t.Errorf("%s: got %v whole and %+v streamed", reason, err, info.Fault)
+		}
+		if f := info.Fault; f.Code != "" || f.Kind != fault.Server || f.Status != 502 || !strings.Contains(f.Message, reason) {
+			t.Errorf("%s: got %+v", reason, f)
+		}
+	}
+}
+
 func TestChunkUndecodable(t *testing.T) {
 	for name, chunks := range map[string][]string{
 		"no JSON":                 {`x`},

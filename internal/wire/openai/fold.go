@@ -18,7 +18,8 @@ import (
 // the answer names; limit bounds the bytes of all events together. The result
 // is as good as an answer that came whole: judge it with [CheckAnswer].
 //
-// The error is a *FaultError if the stream holds an error; it wraps
+// The error is a *FaultError if the stream holds an error before the answer has
+// ended; it wraps
 // ErrUndecodable if the stream is malformed, too large, or ends before the
 // answer is whole; errors of the reader are wrapped.
 func FoldStream(e Endpoint, events *sse.Reader, publicModel string, limit int) ([]byte, error) {
@@ -66,12 +67,27 @@ func (f *folder) event(data []byte) (done bool, err error) {
 	switch {
 	case err != nil:
 		return false, err
+	case info.Fault != nil && f.stream.Finished():
+		return true, f.last(data)
 	case info.Fault != nil:
 		return false, &FaultError{Fault: *info.Fault}
 	case info.Done || info.Drop:
 		return info.Done, nil
 	}
 	return false, f.chunk(f.buf)
+}
+
+// last takes an error that comes when the answer has ended, and changes nothing of
+// it: some services tell the usage with one.
+func (f *folder) last(data []byte) error {
+	chunk, err := decode(data)
+	if err != nil {
+		return undecodable("%v", err)
+	}
+	if usage := chunk["usage"]; usage != nil {
+		f.head["usage"] = usage
+	}
+	return nil
 }
 
 // chunk takes one chunk, already mended.

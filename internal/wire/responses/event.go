@@ -38,6 +38,7 @@ type eventScan struct {
 	refusal     bool // and it is a refusal
 	fault       span // an error
 	usage       Usage
+	next        int64      // the number after its own, 0 if it has none
 	response    answerScan // of the member response
 	answer      Answer
 	hasResponse bool
@@ -88,8 +89,8 @@ func (e *eventScan) sequence() {
 	if e.Kind() != scan.KindNumber {
 		return
 	}
-	if n, whole := integer(e.Raw()); whole && n >= e.s.sequence {
-		e.s.sequence = n + 1
+	if n, whole := integer(e.Raw()); whole {
+		e.next = n + 1
 	}
 }
 

@@ -20,9 +20,10 @@ type Owned struct {
 	Conversation string
 	// Prompt is the id of a prompt that is stored at the upstream (requests only).
 	Prompt string
-	// References says that the request names items without holding them, so that
-	// only their issuer can serve it.
-	References bool
+	// References are the ids of the items that the request names without holding
+	// them, all of them and in order, so that only their issuer can serve it. They
+	// are among Items too, as far as there is room.
+	References []string
 	// Items are the ids of items, the newest last. Clients make up ids for items
 	// that they send whole, so one that nobody issued pins nothing.
 	Items []string

@@ -51,14 +51,17 @@ type item struct {
 func (s *requestScan) item(index int) (foreign bool) {
 	s.EnterObject()
 	var it item
+	var room [2]string
+	ids := room[:0] // an upstream might read any of them
 	mark := s.r.opening.n
 	for s.Member() {
 		switch string(s.Key()) {
 		case "type":
-			raw, _, _ := s.Text()
-			it.kind = string(raw)
+			it.kind = looseText(&s.Cursor)
 		case "id":
-			it.id = looseText(&s.Cursor)
+			if it.id = looseText(&s.Cursor); it.id != "" {
+				ids = append(ids, it.id)
+			}
 		case "role":
 			it.role = s.role()
 		case "content":
@@ -75,31 +78,34 @@ func (s *requestScan) item(index int) (foreign bool) {
 	if it.kind == "reasoning" && isForeign(it.encrypted) {
 		return true
 	}
-	s.settle(&it, index)
+	if s.settle(&it, index) {
+		s.r.Owned.References = append(s.r.Owned.References, ids...)
+	}
 	return false
 }
 
 // settle notes what the item names of an upstream's state, and whether it is one
-// that only an upstream of this protocol knows.
-func (s *requestScan) settle(it *item, index int) {
+// that only an upstream of this protocol knows. It reports whether the item does
+// nothing but refer to another.
+func (s *requestScan) settle(it *item, index int) (reference bool) {
 	o := &s.r.Owned
 	o.addItem(it.id)
 	o.addEncrypted(it.encrypted)
 	switch it.kind {
 	case "", "message", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output":
 		if it.kind != "" || it.role != partNone {
-			return
+			return false
 		}
-		// An item that is nothing but an id is a reference too.
-		o.References = o.References || it.id != ""
+		reference = true // without anything that would make an item
 	case "reasoning":
-		return
+		return false
 	case "web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call", "mcp_list_tools":
-		return // what the upstream did by itself; the answer that follows says what came of it
+		return false // what the upstream did by itself; the answer that follows says what came of it
 	case "item_reference":
-		o.References = true
+		reference = true
 	}
 	s.r.native(fmt.Sprintf("input[%d].type", index))
+	return reference
 }
 
 func (s *requestScan) role() part {

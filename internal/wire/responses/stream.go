@@ -22,7 +22,8 @@ type EventInfo struct {
 	Refusal bool
 	// Drop: the event is not for the client.
 	Drop bool
-	// Malformed: the data is not a JSON object. Drop is set too.
+	// Malformed: the data is not a JSON object, or one without a type. Drop is set
+	// too.
 	Malformed bool
 	// Fault is the error that the event tells, nil if none. Drop is set too.
 	Fault *fault.Fault
@@ -85,7 +86,11 @@ func (s *Stream) Event(dst, name, data []byte) (out []byte, info EventInfo, err 
 	if err := e.Close(); err != nil {
 		return dst, EventInfo{Drop: true, Malformed: true}, undecodable("%v", err)
 	}
-	if len(e.kind) == 0 && len(name) > 0 {
+	switch {
+	case e.kind != "":
+	case len(name) == 0 && !e.fault.there():
+		return dst, EventInfo{Drop: true, Malformed: true}, undecodable("the event has no type")
+	case len(name) > 0:
 		e.kind = string(name)
 		text := scan.AppendString([]byte(`"type":`), e.kind)
 		if e.count > 0 {
@@ -100,6 +105,7 @@ func (s *Stream) Event(dst, name, data []byte) (out []byte, info EventInfo, err 
 		return dst, EventInfo{Drop: true, Fault: f}, nil
 	}
 	info = e.take()
+	s.sequence = max(s.sequence, e.next) // of what the client gets
 	s.edits = e.edits
 	slices.SortStableFunc(e.edits, byStart)
 	return frame(dst, e.kind, data, e.edits), info, nil

@@ -275,7 +275,7 @@ func TestEventsThatAreDropped(t *testing.T) {
 			t.Errorf("%q: got %q, %+v, %v", data, out, info, err)
 		}
 	}
-	for _, data := range []string{"x", "[1]", "7", "null", `{"type":"a"`, `{"type":"a"}}`} {
+	for _, data := range []string{"x", "[1]", "7", "null", `{"type":"a"`, `{"type":"a"}}`, `{}`, `{"x":1}`, `{"delta":"a"}`, `{"type":7,"text":"a"}`, `{"type":"","refusal":"a"}`} {
 		out, info, err := s.Event([]byte("kept"), nil, []byte(data))
 		if string(out) != "kept" || info != (responses.EventInfo{Drop: true, Malformed: true}) || !errors.Is(err, responses.ErrUndecodable) {
 			t.Errorf("%q: got %q, %+v, %v", data, out, info, err)
@@ -337,7 +337,6 @@ func TestEventBytes(t *testing.T) {
 		{"line breaks", "", "{\n\"type\":\"a\",\r\n\"x\":1}", "event: a\ndata: { \"type\":\"a\",  \"x\":1}\n\n"},
 		{"a type from the name", "response.x", `{"x":1}`, "event: response.x\ndata: {\"type\":\"response.x\",\"x\":1}\n\n"},
 		{"nothing but a name", "response.x", `{}`, "event: response.x\ndata: {\"type\":\"response.x\"}\n\n"},
-		{"no type at all", "", `{"x":1}`, "data: {\"x\":1}\n\n"},
 		{"a type with a line break", "", `{"type":"a\ndata: x"}`, "data: {\"type\":\"a\\ndata: x\"}\n\n"},
 		{"unknown members", "", `{"type":"a","b":{"c":[1.50,"\u00e9"]}}`, "event: a\ndata: {\"type\":\"a\",\"b\":{\"c\":[1.50,\"\\u00e9\"]}}\n\n"},
 	}
@@ -387,6 +386,34 @@ func TestItemsKeepTheirIDs(t *testing.T) {
 	}
 	if len(o.Encrypted) != 1 {
 		t.Errorf("got %d fingerprints", len(o.Encrypted))
+	}
+}
+
+// TestNumbersGoOnWithoutAGap: what the client does not get has no number.
+func TestNumbersGoOnWithoutAGap(t *testing.T) {
+	tests := []struct{ name, data string }{
+		{"an error", `{"type":"error","sequence_number":1,"error":{"code":"server_error","message":"x"}}`},
+		{"a failed answer", `{"type":"response.failed","sequence_number":1,"response":{"id":"r","error":{"code":"server_error","message":"x"}}}`},
+		{"no event", `{"sequence_number":1,"delta":"a"}`},
+		{"half an event", `{"sequence_number":1,"type":"response.`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			s := responses.NewStream(public)
+			r := &reading{client: newClient()}
+			out, _, err := s.Event(nil, nil, []byte(`{"type":"response.created","sequence_number":0,"response":{"id":"r","object":"response","created_at":1}}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.give(t, out)
+			if out, info, _ := s.Event(nil, nil, []byte(tt.data)); len(out) > 0 || !info.Drop {
+				t.Fatalf("got %s", out)
+			}
+			r.give(t, s.AppendBroken(nil, "broken", "", ""))
+			if want := 2; r.client.sequence != want || r.client.events != want+1 {
+				t.Errorf("the last number is %d after %d events, want %d: %s", r.client.sequence, r.client.events, want, r.out)
+			}
+		})
 	}
 }
 

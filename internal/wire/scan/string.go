@@ -5,6 +5,7 @@ import (
 	"errors"
 	"unicode/utf16"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // Errors of [String].
@@ -43,32 +44,12 @@ func Text(raw []byte, decoded int) (string, error) {
 	if decoded == len(raw) {
 		return string(raw), nil
 	}
-	if halfPair(raw) {
+	text := make([]byte, decoded+block)
+	n, half := decode(text, raw)
+	if half {
 		return "", ErrSurrogate
 	}
-	return string(AppendText(make([]byte, 0, decoded), raw)), nil
-}
-
-func halfPair(raw []byte) bool {
-	if !bytes.Contains(raw, []byte(`\ud`)) && !bytes.Contains(raw, []byte(`\uD`)) {
-		return false // no surrogate, which most texts have none of
-	}
-	for i := 0; i < len(raw); {
-		if raw[i] != '\\' {
-			i++
-			continue
-		}
-		if raw[i+1] != 'u' {
-			i += 2
-			continue
-		}
-		r, size := escapedRune(raw[i:])
-		if r == utf8.RuneError && hex4(raw[i+2:i+6]) != utf8.RuneError {
-			return true
-		}
-		i += size
-	}
-	return false
+	return unsafe.String(&text[0], n), nil //nolint:gosec // nobody else knows the bytes
 }
 
 // AppendText appends to dst the text that raw, the bytes between the quotes of
@@ -142,63 +123,4 @@ func hex4(s []byte) rune {
 		r = r<<4 | rune(b)
 	}
 	return r
-}
-
-const hexDigits = "0123456789abcdef"
-
-// AppendString appends s to dst as a JSON string, quotes included. It escapes
-// what JSON demands, the line separators U+2028 and U+2029, and the bytes that
-// HTML gives a meaning (<, > and &); bytes that are not UTF-8 become U+FFFD.
-func AppendString(dst []byte, s string) []byte {
-	dst = append(dst, '"')
-	for i := 0; i < len(s); {
-		run := i
-		for run < len(s) && bare[s[run]] {
-			run++
-		}
-		dst = append(dst, s[i:run]...)
-		if i = run; i == len(s) {
-			break
-		}
-		if b := s[i]; b < utf8.RuneSelf {
-			dst = appendEscaped(dst, b)
-			i++
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == utf8.RuneError && size == 1:
-			dst = utf8.AppendRune(dst, utf8.RuneError)
-		case r == '\u2028' || r == '\u2029':
-			dst = append(dst, `\u202`...)
-			dst = append(dst, hexDigits[r&0xf])
-		default:
-			dst = append(dst, s[i:i+size]...)
-		}
-		i += size
-	}
-	return append(dst, '"')
-}
-
-// bare are the bytes that stand in a JSON string as they are, of ASCII.
-var bare = func() (is [256]bool) {
-	for b := ' '; b < 0x7f; b++ {
-		is[b] = b != '"' && b != '\\' && b != '<' && b != '>' && b != '&'
-	}
-	return is
-}()
-
-// appendEscaped appends a byte that is not bare.
-func appendEscaped(dst []byte, b byte) []byte {
-	switch b {
-	case '"', '\\':
-		return append(dst, '\\', b)
-	case '\n':
-		return append(dst, '\\', 'n')
-	case '\t':
-		return append(dst, '\\', 't')
-	case '\r':
-		return append(dst, '\\', 'r')
-	}
-	return append(dst, '\\', 'u', '0', '0', hexDigits[b>>4], hexDigits[b&0xf])
 }

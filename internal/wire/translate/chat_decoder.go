@@ -43,6 +43,9 @@ func (d *chatDecoder) Event(dst []Event, name, data []byte) ([]Event, error) {
 		return dst, chatError(err)
 	case info.Fault != nil:
 		d.ended = true
+		if d.started {
+			dst = d.told(dst)
+		}
 		return append(dst, Event{Kind: EventError, Fault: info.Fault}), nil
 	case string(name) == "error" && !info.Done:
 		const statusOK = 200

@@ -96,6 +96,7 @@ var chatFields = []requestField{
 	{name: "stream, stream_options", sample: `"stream":true,"stream_options":{"include_usage":true,"include_obfuscation":false}`, sameAt: inPath},
 	{name: "tools: function", sample: oneTool},
 	{name: "tools: function.strict", sample: `"tools":[{"type":"function","function":{"name":"f","strict":true,"parameters":{"type":"object","properties":{},"additionalProperties":false}}}]`},
+	{name: "tools: function.parameters, anyOf at the head", sample: `"tools":[{"type":"function","function":{"name":"f","parameters":{"anyOf":[{"type":"object","properties":{"a":{"type":"string"}}}]}}}]`},
 	{name: "tools: custom", sample: `"tools":[{"type":"custom","custom":{"name":"f","description":"d"}}]`},
 	{name: "tools: custom.format", sample: `"tools":[{"type":"custom","custom":{"name":"f","format":{"type":"grammar","grammar":{"syntax":"lark","definition":"x"}}}}]`},
 	{name: "tools: other types", sample: `"tools":[{"type":"function","function":{"name":"f"}},{"type":"web_search"}]`},

@@ -45,6 +45,13 @@ func FuzzDecodeRequest(f *testing.F) {
 			f.Add(uint8(p), []byte("{"+fields[i].sample+`,"model":"m","max_tokens":5000}`))
 		}
 	}
+	for _, schema := range []string{
+		`{"type":"object","properties":{"a":{"$ref":"#/$defs/A","description":"d"},"b":{"type":["array","null"],"items":{"enum":["x",1]},"minItems":2}},"required":["a"],"$defs":{"A":{"type":"string","pattern":"^\\d$"}}}`,
+		`{"anyOf":[{"properties":{"a":{"const":1}},"required":["a"]},{"allOf":[{"$ref":"#/definitions/B"}]}],"definitions":{"B":{"properties":{"a":{},"b":{"oneOf":[]}}}}}`,
+	} {
+		f.Add(uint8(0), []byte(`{"model":"m","messages":[{"role":"user","content":"hi"}],"tools":[{"type":"function","function":{"name":"f","strict":true,"parameters":`+schema+`}}],
+			"response_format":{"type":"json_schema","json_schema":{"name":"n","strict":true,"schema":`+schema+`}}}`))
+	}
 	f.Fuzz(func(t *testing.T, n uint8, body []byte) {
 		before := bytes.Clone(body)
 		in := codecOf(t, protocolOf(n))

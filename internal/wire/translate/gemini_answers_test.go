@@ -151,7 +151,10 @@ func TestGeminiEnds(t *testing.T) {
 	if _, err := c.DecodeAnswer([]byte(`{"error":{"code":429,"message":"x","status":"RESOURCE_EXHAUSTED"}}`), anyRequest, anyUpstream); !errors.As(err, &inside) || inside.Fault.Kind != fault.RateLimit {
 		t.Errorf("an error: got %v", err)
 	}
-	for _, body := range []string{"", "{}", geminiChunk("", "MALFORMED_FUNCTION_CALL")} {
+	if _, err := c.DecodeAnswer([]byte(geminiChunk("", "MALFORMED_FUNCTION_CALL")), anyRequest, anyUpstream); !errors.As(err, &inside) || inside.Fault.Kind != fault.Server {
+		t.Errorf("an answer that cannot be read: got %v", err)
+	}
+	for _, body := range []string{"", "{}"} {
 		if _, err := c.DecodeAnswer([]byte(body), anyRequest, anyUpstream); !errors.Is(err, translate.ErrUndecodable) || strings.Count(err.Error(), "undecodable") != 1 {
 			t.Errorf("%s: got %v", body, err)
 		}

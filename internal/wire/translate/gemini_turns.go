@@ -284,13 +284,13 @@ func (c *contents) result(r *Result) error {
 // output writes the texts of a result: as they are if they are JSON with members
 // or elements, else as one text.
 func (c *contents) output(parts []Part) {
-	var b strings.Builder
+	texts := make([]string, 0, len(parts))
 	for i := range parts {
 		if parts[i].Kind == KindText {
-			b.WriteString(parts[i].Text)
+			texts = append(texts, parts[i].Text)
 		}
 	}
-	text := b.String()
+	text := strings.Join(texts, "") // one is not copied
 	if trimmed := strings.TrimSpace(text); trimmed != "" && (trimmed[0] == '{' || trimmed[0] == '[') && json.Valid([]byte(trimmed)) {
 		c.raw([]byte(trimmed))
 		return

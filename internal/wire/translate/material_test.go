@@ -27,6 +27,7 @@ type recorded struct {
 	reason          string // in the protocol's own words
 	usage           *translate.Usage
 	fails           bool // the answer ends with an error
+	late            bool // which comes after the reason of its end
 }
 
 func (r *recorded) stream() bool { return strings.HasSuffix(r.file, ".sse") }
@@ -156,7 +157,7 @@ func (f *indexed) recorded(tb testing.TB, folder string, p translate.Protocol) r
 		text: f.Expect.Text, reasoning: f.Expect.Reasoning, reason: f.Expect.StopReason, fails: f.Expect.Error != nil,
 	}
 	if f.Expect.FinishReason != nil {
-		r.reason = *f.Expect.FinishReason
+		r.reason, r.late = *f.Expect.FinishReason, r.fails
 	}
 	for _, c := range f.Expect.ToolCalls {
 		arguments := c.Arguments

@@ -1,11 +1,6 @@
 package translate
 
-import (
-	"bytes"
-	"strings"
-
-	"gatewright/internal/wire/scan"
-)
+import "strings"
 
 // formatPlan says how the model is brought to answer in the form that the
 // client wants.
@@ -251,32 +246,6 @@ func (m *messagesRequest) thought() {
 		m.close('}')
 	}
 	m.close('}')
-}
-
-// objectSchema returns the schema of a tool's arguments as the service wants it:
-// one that says that it is an object.
-func objectSchema(schema []byte) []byte {
-	if len(bytes.TrimSpace(schema)) == 0 {
-		return []byte(`{"type":"object","properties":{}}`)
-	}
-	typed, bare := false, true
-	c := scan.NewCursor(schema, maxDepth)
-	if !c.EnterObject() {
-		return schema
-	}
-	open := c.Pos()
-	for c.Member() {
-		bare = false
-		typed = typed || string(c.Key()) == "type"
-	}
-	if typed {
-		return schema
-	}
-	text := `"type":"object"`
-	if !bare {
-		text += ","
-	}
-	return scan.Splice(nil, schema, []scan.Edit{{Start: open, End: open, Text: []byte(text)}})
 }
 
 // isBlank reports whether a text has nothing to see.

@@ -197,7 +197,11 @@ func (m *messagesRequest) tool(t *Tool) {
 	m.key("name")
 	m.text(fitMessagesName(t.Name))
 	m.textMember("description", t.Description)
-	schema, strict := objectSchema(t.Schema), t.Strict != nil && *t.Strict
+	schema, merged := objectSchema(t.Schema)
+	if merged {
+		m.lost.add("tools[].parameters", "alternatives at the head of a schema are merged into one object")
+	}
+	strict := t.Strict != nil && *t.Strict
 	if strict {
 		schema, strict = m.heldTool(schema)
 	}

@@ -148,6 +148,18 @@ func TestChatToMessages(t *testing.T) {
 			`{"model":"up","max_tokens":4096,"messages":[{"role":"user","content":[{"type":"text","text":"hi"}]},{"role":"assistant","content":[{"type":"text","text":"{"}]}],"tools":[{"name":"json_answer","description":"Give the answer to the user. The arguments of this tool are the whole answer; call it once, at the end.","input_schema":{"type":"object","properties":{"a":{"type":"integer"}},"required":["a"],"additionalProperties":false}}],"tool_choice":{"type":"tool","name":"json_answer"}}`, nil,
 		},
 		{
+			"alternatives at the head of a tool's schema", plain,
+			`{"model":"m","messages":[{"role":"user","content":"hi"}],"tools":[{"type":"function","function":{"name":"f","parameters":{"description":"d","oneOf":[{"type":"object","properties":{"by":{"const":"id"},"id":{"type":"string"}},"required":["by","id"]},{"$ref":"#/$defs/N"}],"$defs":{"N":{"properties":{"by":{"const":"name"},"name":{"type":"string"}},"required":["name","by"]}},"required":["x"],"properties":{"x":{}}}}}]}`,
+			`{"model":"up","max_tokens":4096,` + hi + `,"tools":[{"name":"f","input_schema":{"type":"object","description":"d","$defs":{"N":{"properties":{"by":{"const":"name"},"name":{"type":"string"}},"required":["name","by"]}},"properties":{"by":{"anyOf":[{"const":"id"},{"const":"name"}]},"id":{"type":"string"},"name":{"type":"string"},"x":{}},"required":["by","x"]}}]}`,
+			[]string{"tools[].parameters"},
+		},
+		{
+			"a tool's schema in parts", plain,
+			`{"model":"m","messages":[{"role":"user","content":"hi"}],"tools":[{"type":"function","function":{"name":"f","parameters":{"allOf":[{"properties":{"a":{}},"required":["a"]},{"properties":{"b":{}}}]}}}]}`,
+			`{"model":"up","max_tokens":4096,` + hi + `,"tools":[{"name":"f","input_schema":{"type":"object","properties":{"a":{},"b":{}},"required":["a"]}}]}`,
+			[]string{"tools[].parameters"},
+		},
+		{
 			"tools to whose schemas the model is held, and one to which it cannot be", schema,
 			`{"model":"m","messages":[{"role":"user","content":"hi"}],"tools":[{"type":"function","function":{"name":"f","strict":true,"parameters":{"properties":{"q":{"type":"string","minLength":1}}}}},{"type":"function","function":{"name":"g","strict":true,"parameters":{"type":"object","additionalProperties":{"type":"string"}}}}]}`,
 			`{"model":"up","max_tokens":4096,` + hi + `,"tools":[{"name":"f","input_schema":{"type":"object","properties":{"q":{"type":"string","description":"(minLength 1)"}},"additionalProperties":false},"strict":true},{"name":"g","input_schema":{"type":"object","additionalProperties":{"type":"string"}}}]}`,

@@ -244,7 +244,7 @@ func TestReadsResponsesStreams(t *testing.T) {
 		{"halves of a character", []string{added("0", message("")), textPiece("output_text", "0", `\ud83d`), textPiece("output_text", "0", `\ude00`), textPiece("output_text", "0", `\ud83d`)}, "text 😀\uFFFD"},
 		{"an image", []string{done("0", `{"type":"image_generation_call","id":"ig","result":"AAAA","output_format":"webp"}`)}, "image image/webp AAAA"},
 		{"what the upstream does", []string{added("0", `{"type":"web_search_call","id":"ws"}`), `{"type":"response.web_search_call.searching","output_index":0}`, done("0", `{"type":"web_search_call","id":"ws"}`), done("1", message("x"))}, "text x"},
-		{"names before the data", []string{`{"output_index":0}`, added("0", message("")), textPiece("output_text", "0", "x")}, "text x"},
+		{"an event that nobody knows", []string{`{"type":"response.new","output_index":0}`, added("0", message("")), textPiece("output_text", "0", "x")}, "text x"},
 		{"free text", []string{added("0", `{"type":"custom_tool_call","call_id":"a","name":"g","input":""}`), textPiece("custom_tool_call_input", "0", `{\"input\":\"x\"}`)}, `call a {"input":"x"} custom`},
 		{"a function that stands in", []string{added("0", strings.Replace(call("a", ""), `"f"`, `"free"`, 1)), textPiece(args, "0", `{\"inp`), textPiece(args, "0", `ut\":\"x\"}`), done("0", strings.Replace(call("a", `{\"input\":\"x\"}`), `"f"`, `"free"`, 1))}, "call a x custom"},
 	}

@@ -18,6 +18,7 @@ type Stream struct {
 	refusing bool // the open part is a refusal
 	said     bool // something other than a refusal was told
 	finished bool
+	broken   bool // nothing more of the upstream's is read
 	ended    bool
 }
 
@@ -34,6 +35,7 @@ type StreamInfo struct {
 	// Done: it is the end of the stream, and what was appended ends the client's.
 	Done bool
 	// Fault is the error that it holds, nil if none; nothing was appended for it.
+	// One that comes when the answer has told why it ended is the end.
 	Fault *fault.Fault
 }
 
@@ -47,24 +49,33 @@ func NewStream(in, up *Codec, r *Request, u *Upstream, model string, now time.Ti
 // Event takes one server-sent event of the upstream, appends what the client is
 // to get, framed, to dst and returns the longer slice. The error wraps
 // [ErrUndecodable]: the rest of the stream cannot be read, and what was appended
-// is all. Events after the end give nothing.
+// is all. Events after the end, or after an error, give nothing.
 func (s *Stream) Event(dst, name, data []byte) (out []byte, info StreamInfo, err error) {
-	if s.ended {
+	if s.ended || s.broken {
 		return dst, StreamInfo{}, nil
 	}
 	s.events, err = s.decoder.Event(s.events[:0], name, data)
+	s.broken = err != nil
 	dst, info = s.encode(dst)
 	return dst, info, err
 }
 
 // Close says that the upstream's body has ended, and does for what is owed then
-// what Event does. Without Done, now or before, the stream broke off.
+// what Event does. Without Done, now or before, the stream broke off. One that has
+// told why it ended is whole, whatever came behind.
 func (s *Stream) Close(dst []byte) (out []byte, info StreamInfo) {
 	if s.ended {
 		return dst, StreamInfo{}
 	}
-	s.events = s.decoder.Close(s.events[:0])
-	return s.encode(dst)
+	s.events = s.events[:0]
+	if !s.broken {
+		s.events = s.decoder.Close(s.events)
+	}
+	if dst, info = s.encode(dst); s.finished && !s.ended {
+		s.events = append(s.events[:0], Event{Kind: EventEnd})
+		dst, info = s.encode(dst)
+	}
+	return dst, info
 }
 
 // Usage returns the usage that the stream told last.
@@ -103,8 +114,12 @@ func (s *Stream) encode(dst []byte) (out []byte, info StreamInfo) {
 		case EventEnd:
 			s.ended, info.Done = true, true
 		case EventError:
-			s.ended, info.Fault = true, ev.Fault
-			return dst, info
+			s.ended = true
+			if !s.finished {
+				info.Fault = ev.Fault
+				return dst, info
+			}
+			ev, info.Done = &Event{Kind: EventEnd}, true // the answer is whole
 		case EventSignature, EventPartEnd, EventPing:
 		}
 		dst = s.encoder.Event(dst, ev)

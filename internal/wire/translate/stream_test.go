@@ -102,6 +102,34 @@ func TestStreamEndsWithoutDone(t *testing.T) {
 	}
 }
 
+// TestStreamIsWholeWhateverFollows: an answer that has told why it ended has its
+// end, for clients of every protocol, although an error or nonsense comes behind.
+func TestStreamIsWholeWhateverFollows(t *testing.T) {
+	const said = `{"id":"x","choices":[{"index":0,"delta":{"content":"a"},"finish_reason":"length"}]}`
+	const failed = `{"error":{"message":"x"},"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2,"total_tokens":5}}`
+	for _, in := range []translate.Protocol{translate.Chat, translate.Messages, translate.Responses} {
+		for name, behind := range map[string]string{"an error": failed, "nonsense": `{"choices":`} {
+			c := codecOf(t, in)
+			s := translate.NewStream(c, codecOf(t, translate.Chat), anyRequest, anyUpstream, publicModel, someday)
+			out, _, err := s.Event(nil, nil, []byte(said))
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, info, err := s.Event(out, nil, []byte(behind))
+			if info.Fault != nil || (err != nil) != (name == "nonsense") || info.Done == (err != nil) {
+				t.Errorf("%v, %s: got %+v, %v", in, name, info, err)
+			}
+			out, _ = s.Close(out)
+			if seen := seenBy(t, in, out, true); !seen.over || seen.text != "a" || !s.Finished() {
+				t.Errorf("%v, %s: got %+v of %s", in, name, seen, out)
+			}
+			if u := s.Usage(); (u.Input == 3 && u.Output == 2) != (name == "an error") {
+				t.Errorf("%v, %s: usage %+v", in, name, u)
+			}
+		}
+	}
+}
+
 func TestStreamFault(t *testing.T) {
 	s := translate.NewStream(codecOf(t, translate.Chat), codecOf(t, translate.Messages), anyRequest, anyUpstream, publicModel, someday)
 	out, info, err := s.Event(nil, []byte("error"), []byte(`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`))

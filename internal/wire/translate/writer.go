@@ -30,7 +30,7 @@ func writerFor(r *Request) writer {
 			size += beside + r.Turns[i].Parts[j].size()
 		}
 	}
-	return writer{b: make([]byte, 0, size+size/8)}
+	return writer{b: make([]byte, 0, size+size/5)} // code has an escape every dozen bytes or so
 }
 
 // size is about how many bytes the part holds.
