@@ -227,6 +227,6 @@ func healthyCandidate(id string) engine.Candidate {
 			Provider:  &engine.Provider{ID: "p" + id, Enabled: true, HasCredential: true},
 			Endpoints: engine.EndpointSet(engine.EndpointChat, engine.EndpointCompletions),
 		},
-		Signals: engine.Signals{TTFT: engine.UnknownDuration, Throughput: engine.Unknown, SuccessPPM: engine.Unknown},
+		Signals: engine.Signals{TTFT: engine.UnknownDuration, LatencyP50: engine.UnknownDuration, LatencyP95: engine.UnknownDuration, Throughput: engine.Unknown, SuccessPPM: engine.Unknown},
 	}
 }

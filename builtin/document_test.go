@@ -101,7 +101,19 @@ type candidateFacts struct {
 	TokensThisMinute    int64       `json:"tokens_this_minute"`
 	LastOfSession       bool        `json:"last_of_session"`
 	ProbeTaken          bool        `json:"probe_taken"`
+	TTFTMicros          *int64      `json:"ttft_us"` // of which the document has the whole milliseconds
 	Quota               *quotaFacts `json:"quota"`
+	Sale                *saleFacts  `json:"sale"`
+}
+
+// saleFacts is a promotion, with the prices before it: the document has those that
+// the caller pays.
+type saleFacts struct {
+	PriceIn       int64  `json:"price_in"`
+	PriceOut      int64  `json:"price_out"`
+	MultiplierPPM int64  `json:"multiplier_ppm"`
+	FromUnixMS    *int64 `json:"from_unix_ms"`
+	UntilUnixMS   *int64 `json:"until_unix_ms"`
 }
 
 type quotaFacts struct {

@@ -82,6 +82,8 @@ func anyCandidate(t *rapid.T, i int) engine.Candidate {
 			Circuit:          rapid.SampledFrom([]engine.Circuit{0, 0, 0, engine.CircuitOpen, engine.CircuitHalfOpen}).Draw(t, "circuit"),
 			ProbeTaken:       rapid.Bool().Draw(t, "probe_taken"),
 			TTFT:             engine.UnknownDuration,
+			LatencyP50:       engine.UnknownDuration,
+			LatencyP95:       engine.UnknownDuration,
 			Throughput:       near.Draw(t, "throughput"),
 			SuccessPPM:       ppm.Draw(t, "success"),
 			InFlight:         rapid.Int64Range(0, 3).Draw(t, "in_flight"),
@@ -92,10 +94,13 @@ func anyCandidate(t *rapid.T, i int) engine.Candidate {
 		c.Endpoints = engine.EndpointSet(engine.EndpointEmbeddings)
 	}
 	if ms := near.Draw(t, "ttft"); ms != engine.Unknown {
-		c.TTFT = time.Duration(ms) * time.Millisecond
+		c.TTFT = time.Duration(ms)*time.Millisecond + rapid.SampledFrom([]time.Duration{0, 999 * time.Microsecond}).Draw(t, "below_a_millisecond")
 	}
 	if price := near.Draw(t, "price"); price != engine.Unknown {
-		c.Price = engine.Price{Known: true, Input: price * 1_000_000, Output: price * 2_000_000, CachedInput: engine.Unknown, CacheWrite: engine.Unknown}
+		unit := rapid.SampledFrom([]int64{1, 1_000_000}).Draw(t, "unit")
+		out := rapid.Int64Range(0, 2).Draw(t, "output")
+		c.Price = engine.Price{Known: true, Input: price * unit, Output: price * out * unit, CachedInput: engine.Unknown, CacheWrite: engine.Unknown}
+		c.Sale = anySale(t)
 	}
 	if rapid.Bool().Draw(t, "served") {
 		c.LastSuccess = caseNow.Add(-time.Duration(rapid.IntRange(0, 3).Draw(t, "last_success")) * time.Second)
@@ -108,12 +113,26 @@ func anyCandidate(t *rapid.T, i int) engine.Candidate {
 		for range rapid.IntRange(0, 2).Draw(t, "windows") {
 			window := engine.QuotaWindow{LeftPPM: ppm.Draw(t, "left"), Period: time.Duration(rapid.IntRange(0, 2).Draw(t, "period")) * time.Hour}
 			if mostly(t, "reset_known") {
-				window.ResetsAt = caseNow.Add(time.Duration(rapid.IntRange(-1, 3).Draw(t, "reset")) * time.Hour)
+				window.ResetsAt = caseNow.Add(time.Duration(rapid.IntRange(-1, 3).Draw(t, "reset"))*time.Hour + time.Duration(rapid.IntRange(-1, 1).Draw(t, "beside"))*time.Millisecond)
 			}
 			c.Quota.Windows = append(c.Quota.Windows, window)
 		}
 	}
 	return c
+}
+
+// anySale draws a promotion, or none: one that runs, one that is over, one to come.
+func anySale(t *rapid.T) engine.Sale {
+	s := engine.Sale{Multiplier: rapid.SampledFrom([]int64{0, 0, 333_333, 500_000, 999_999}).Draw(t, "sale")}
+	switch rapid.IntRange(0, 3).Draw(t, "sale_time") {
+	case 0:
+		s.Until = caseNow
+	case 1:
+		s.From = caseNow.Add(time.Millisecond)
+	case 2:
+		s.From, s.Until = caseNow, caseNow.Add(time.Millisecond)
+	}
+	return s
 }
 
 func mostly(t *rapid.T, label string) bool { return rapid.IntRange(0, 9).Draw(t, label) > 0 }

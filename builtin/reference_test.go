@@ -50,6 +50,9 @@ func settle(use *engine.KeyUse, raw []float64) (values []float64, missing []bool
 	}
 	slices.Sort(known)
 	middle := (known[(len(known)-1)/2] + known[len(known)/2]) / 2
+	if use.Key.Spec().Integer {
+		middle = math.Floor(middle)
+	}
 	missing = make([]bool, len(raw))
 	for i, v := range raw {
 		if math.IsNaN(v) {
@@ -155,7 +158,7 @@ func (f *reference) within(list []int, k int) []int {
 }
 
 // tolerated reports whether v is in the band of head: exactly for whole
-// numbers, with a rounding error allowed for the median of an even count.
+// numbers, with a rounding error allowed for others.
 func tolerated(v, head float64, use *engine.KeyUse) bool {
 	distance := new(big.Rat).SetFloat64(math.Abs(v - head))
 	limit := new(big.Rat).SetFloat64(use.Tolerance.Absolute)

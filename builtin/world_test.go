@@ -210,8 +210,13 @@ func loadCandidate(listed int, c *inputCandidate, f *candidateFacts, now time.Ti
 	if c.PriceIn != nil && c.PriceOut != nil {
 		d.Price = engine.Price{Known: true, Input: *c.PriceIn, Output: *c.PriceOut, CachedInput: engine.Unknown, CacheWrite: engine.Unknown}
 	}
+	if s := f.Sale; s != nil {
+		d.Price = engine.Price{Known: true, Input: s.PriceIn, Output: s.PriceOut, CachedInput: engine.Unknown, CacheWrite: engine.Unknown}
+		d.Sale = engine.Sale{Multiplier: s.MultiplierPPM, From: unixMS(s.FromUnixMS), Until: unixMS(s.UntilUnixMS)}
+	}
 	s := engine.Signals{
-		Circuit: state, ProbeTaken: f.ProbeTaken, CooldownUntil: unixMS(f.CooldownUntilUnixMS), TTFT: engine.UnknownDuration,
+		Circuit: state, ProbeTaken: f.ProbeTaken, CooldownUntil: unixMS(f.CooldownUntilUnixMS),
+		TTFT: engine.UnknownDuration, LatencyP50: engine.UnknownDuration, LatencyP95: engine.UnknownDuration,
 		InFlight: c.InFlight, Throughput: number(c.ThroughputMilli), SuccessPPM: number(c.SuccessPPM),
 		TokensThisMinute: f.TokensThisMinute, LastSuccess: unixMS(c.LastSuccessUnixMS), Quota: quota(c, f, now),
 	}
@@ -220,6 +225,9 @@ func loadCandidate(listed int, c *inputCandidate, f *candidateFacts, now time.Ti
 	}
 	if c.TTFTMS != nil {
 		s.TTFT = time.Duration(*c.TTFTMS) * time.Millisecond
+	}
+	if f.TTFTMicros != nil {
+		s.TTFT = time.Duration(*f.TTFTMicros) * time.Microsecond
 	}
 	out := engine.Candidate{
 		Deployment: d, Signals: s, Locked: c.Locked, Preferred: c.Preferred,
@@ -237,7 +245,9 @@ func (w *world) consistent(in *input) error {
 	keys := builtin.SortKeys()
 	for i := range in.Candidates {
 		c := &in.Candidates[i]
-		for name, given := range map[string]*int64{"price": c.Price, "quota_left": c.QuotaLeftPPM, "quota_reset": c.QuotaResetUnixMS} {
+		for name, given := range map[string]*int64{
+			"price": c.Price, "input_price": c.PriceIn, "latency": c.TTFTMS, "quota_left": c.QuotaLeftPPM, "quota_reset": c.QuotaResetUnixMS,
+		} {
 			out := make([]float64, 1)
 			if err := keys[name].Values(context.Background(), w.request, w.candidates[i:i+1], out); err != nil {
 				return err
@@ -245,6 +255,9 @@ func (w *world) consistent(in *input) error {
 			if given != nil && out[0] != float64(*given) {
 				return fmt.Errorf("candidate %s: %s is given as %d, but the rest of the case says %v", c.ID, name, *given, out[0])
 			}
+		}
+		if out := w.candidates[i].OutputPrice(w.request.Now); c.PriceOut != nil && out != *c.PriceOut {
+			return fmt.Errorf("candidate %s: price_out is given as %d, but the rest of the case says %d", c.ID, *c.PriceOut, out)
 		}
 		if cost := w.candidates[i].EstimatedCost(w.request); c.EstCostNUSD != nil && cost != *c.EstCostNUSD {
 			return fmt.Errorf("candidate %s: est_cost_nusd is given as %d, but the prices say %d", c.ID, *c.EstCostNUSD, cost)

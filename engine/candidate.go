@@ -27,7 +27,7 @@ func (c Circuit) String() string {
 
 // Signals is what is known of a deployment now, copied once for a request.
 // Numbers that are not known, or rest on fewer samples than the minimum, are
-// Unknown.
+// Unknown, durations UnknownDuration.
 type Signals struct {
 	Circuit      Circuit
 	CircuitUntil time.Time // end of an open circuit
@@ -37,6 +37,8 @@ type Signals struct {
 
 	InFlight         int64
 	TTFT             time.Duration // median time to first token, last 24 h
+	LatencyP50       time.Duration // median time to the whole answer, streamed or not, last 24 h
+	LatencyP95       time.Duration // the time that 95 of 100 answers keep to
 	Throughput       int64         // median output, milli-tokens per second, last 24 h
 	SuccessPPM       int64         // success rate, last 24 h
 	Samples          int64         // requests in that window

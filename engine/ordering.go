@@ -206,7 +206,7 @@ func (o *orderer) computeValues(ctx context.Context, r *Request, s *Strategy) {
 		clear(kept.values)
 		err := o.ask(ctx, r, key, kept.values)
 		if err == nil {
-			err = o.settle(kept)
+			err = o.settle(kept, key.Spec().Integer)
 		}
 		if kept.skipped = err != nil || len(o.known) == 0; err != nil {
 			o.faults = append(o.faults, RuleFault{Rule: key.Name(), Err: err})
@@ -225,9 +225,9 @@ func (o *orderer) ask(ctx context.Context, r *Request, key SortKey, out []float6
 // errInfinite is a sort key that gave a value without a bound.
 var errInfinite = errors.New("returned an infinite value")
 
-// settle finds what a missing value of an admitted candidate counts as. It
-// leaves the known values in o.known.
-func (o *orderer) settle(kept *keyValues) error {
+// settle finds what a missing value of an admitted candidate counts as, of whole
+// numbers rounded down to one. It leaves the known values in o.known.
+func (o *orderer) settle(kept *keyValues, whole bool) error {
 	o.known = o.known[:0]
 	for _, i := range o.order {
 		switch v := kept.values[i]; {
@@ -239,6 +239,9 @@ func (o *orderer) settle(kept *keyValues) error {
 	}
 	if len(o.known) > 0 {
 		kept.fill = median(o.known)
+		if whole {
+			kept.fill = math.Floor(kept.fill)
+		}
 	}
 	return nil
 }
@@ -270,8 +273,9 @@ func worse(v, limit float64, highFirst bool) bool {
 	return v > limit
 }
 
-// within reports whether v is in the band that head leads. Integer values
-// compare exactly; others allow 1e-9 of the head's size, at least 1e-9.
+// within reports whether v is in the band that head leads. Whole numbers of a key
+// that has them compare exactly; others allow 1e-9 of the head's size, at least
+// 1e-9.
 func within(v, head float64, t Tolerance, integer bool) bool {
 	if v == head {
 		return true

@@ -75,6 +75,10 @@ func TestBands(t *testing.T) {
 		{"the median of an even count is the mean of the middle two", []engine.KeyUse{
 			{Key: fixedKey{spec: low, values: values(10, nan, 31, nan)}}, second,
 		}, "adbc"},
+		{"of whole numbers it is rounded down to one", []engine.KeyUse{
+			{Key: fixedKey{spec: low, values: values(1, nan, 2, nan)}}, second,
+		}, "dbac"},
+		{"of others it is not", []engine.KeyUse{{Key: fixedKey{values: values(1, nan, 2, nan)}}, second}, "adbc"},
 		{"all missing skips the key", []engine.KeyUse{{Key: fixedKey{spec: low}}, second}, "dcba"},
 		{"no score goes last", []engine.KeyUse{{Key: fixedKey{spec: last, values: values(9, nan, 8, 7)}}}, "dcab"},
 		{"enough makes equal", []engine.KeyUse{
@@ -92,6 +96,9 @@ func TestBands(t *testing.T) {
 		{"integers do not", []engine.KeyUse{
 			{Key: fixedKey{spec: low, values: values(4_000_000_000_000_001, 4_000_000_000_000_000, 4_000_000_000_000_003, 4_000_000_000_000_002)}},
 		}, "badc"},
+		{"whole numbers among others compare exactly too", []engine.KeyUse{
+			{Key: fixedKey{spec: low, values: values(1_800_000_000_001, 1_800_000_000_000, 1_800_000_000_000.5, 1_800_000_000_002)}}, second,
+		}, "cbad"},
 		{"a faulty key is skipped", []engine.KeyUse{{Key: fixedKey{spec: low, values: values(1, 2, 3, 4), err: errors.New("boom")}}, second}, "dcba"},
 	}
 	for _, c := range cases {

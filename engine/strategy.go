@@ -19,7 +19,7 @@ type SortKey interface {
 // KeySpec says how a key's values are compared.
 type KeySpec struct {
 	HighFirst bool      // high values are good
-	Integer   bool      // values are whole numbers below 2^53 and compare exactly
+	Integer   bool      // whole numbers below 2^53 compare exactly, and the median is rounded down to one
 	Missing   Missing   // what a missing value means
 	Tolerance Tolerance // when a use of the key names none
 }

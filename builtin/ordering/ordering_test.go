@@ -29,7 +29,8 @@ func unknown() engine.Candidate {
 	return engine.Candidate{
 		Deployment: &engine.Deployment{ID: "d", Provider: &engine.Provider{ID: "p"}},
 		Signals: engine.Signals{
-			TTFT: engine.UnknownDuration, Throughput: engine.Unknown, SuccessPPM: engine.Unknown,
+			TTFT: engine.UnknownDuration, LatencyP50: engine.UnknownDuration, LatencyP95: engine.UnknownDuration,
+			Throughput: engine.Unknown, SuccessPPM: engine.Unknown,
 			InFlight: engine.Unknown, TokensThisMinute: engine.Unknown,
 		},
 	}

@@ -161,6 +161,9 @@ func (o *Outcome) sample(w *window) {
 	case !o.Stream && o.Duration > 0:
 		w.add(wholeAnswer, int64(o.Duration))
 	}
+	if o.Duration > 0 {
+		w.add(latency, int64(o.Duration))
+	}
 	if v := o.throughput(); v > 0 {
 		w.add(throughput, v)
 	}

@@ -36,8 +36,8 @@
 //
 // The window is the current quarter of an hour and the 95 before it. Each holds
 // histograms whose cells grow by 10 %, so a median is within 5 % of the truth. A
-// deployment that has served needs about 12 KiB and, when it is busy all day,
-// some 20 KiB more; 350 KiB is the most that any traffic can make of it. One
+// deployment that has served needs about 13 KiB and, when it is busy all day,
+// some 20 KiB more; 470 KiB is the most that any traffic can make of it. One
 // that never served needs less than 1 KiB.
 //
 //   - Time to first token: streams give the wait for the first content, answers
@@ -46,6 +46,10 @@
 //     the kind that is known of more candidates, streams when it is equal. So
 //     routing by latency works for callers who never stream, and a deployment is
 //     not slow for having answered in whole.
+//   - Latency: the time until the whole answer was there, of every answer that was
+//     good, streamed or not: its median, and what 95 of 100 answers keep to. Counting
+//     tokens, fetching what is stored and starting work in the background are no
+//     answers in this sense.
 //   - Throughput: output tokens per second after the first content, of answers
 //     with known usage and at least 16 output tokens. Over the whole duration when
 //     the answer was not streamed, when it holds reasoning tokens (nobody knows

@@ -78,6 +78,19 @@ func (h *histogram) remove(c *counts) {
 	}
 }
 
+// slowest returns the value that 95 of 100 keep to, of few the largest; 0 when
+// there is none.
+func (h *histogram) slowest() int64 {
+	rank := h.total - h.total/20 // from 1
+	var seen uint64
+	for i, n := range h.cells {
+		if seen += n; n > 0 && seen >= rank {
+			return middle(i)
+		}
+	}
+	return 0
+}
+
 // median returns the middle value, of an even number the mean of the middle
 // two; 0 when there is none.
 func (h *histogram) median() int64 {

@@ -37,7 +37,7 @@ func exactMedian(v []int64) float64 {
 	return (float64(v[n/2-1]) + float64(v[n/2])) / 2
 }
 
-func TestMedianIsClose(t *testing.T) {
+func TestMedianAndSlowestAreClose(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value := rapid.Custom(func(t *rapid.T) int64 {
 			// Evenly over the orders of magnitude, as times are.
@@ -53,12 +53,29 @@ func TestMedianIsClose(t *testing.T) {
 		if math.Abs(got-want) > 0.05*want {
 			t.Fatalf("median of %v: %.0f, want %.0f within 5 %%", values, got, want)
 		}
+		if got, want := float64(h.slowest()), exactSlowest(values); math.Abs(got-want) > 0.05*want {
+			t.Fatalf("slowest of %v: %.0f, want %.0f within 5 %%", values, got, want)
+		}
 	})
 }
 
-func TestMedianOfNothing(t *testing.T) {
+func TestOfNothing(t *testing.T) {
 	var h histogram
 	if got := h.median(); got != 0 {
 		t.Errorf("median %d, want 0", got)
 	}
+	if got := h.slowest(); got != 0 {
+		t.Errorf("slowest %d, want 0", got)
+	}
+}
+
+// exactSlowest is the least value that no less than 95 % of all keep to.
+func exactSlowest(v []int64) float64 {
+	v = slices.Sorted(slices.Values(v))
+	for i, x := range v {
+		if (i+1)*100 >= len(v)*95 {
+			return float64(x)
+		}
+	}
+	return 0
 }

@@ -168,6 +168,41 @@ func TestForeignRecords(t *testing.T) {
 	r.want(engine.CircuitClosed)
 }
 
+// TestStatisticsOfVersion1 starts from what a gateway wrote before it measured
+// latencies: what is there counts, and what is new is added to it.
+func TestStatisticsOfVersion1(t *testing.T) {
+	r := newRig(t)
+	r.close()
+	statistics := r.options.Statistics.(*memTable)
+	later := r.clock.now().Add(24 * time.Hour)
+	now := slotOf(r.clock.now().UnixNano())
+	for _, number := range []int64{now - 1, now} { // closed, and open again
+		// 20 successes and 5 failures; 20 streams whose first content took 1 s.
+		payload := []byte{20, 5, 1, 1, byte(cell(int64(time.Second))), 20, 0, 0}
+		begin := slotStart(number) / int64(time.Second)
+		statistics.Put(slotKey(number, r.d.ID), slotOfVersion1(begin, payload), later)
+	}
+	r.start()
+	s := r.signals()
+	if s.Samples != 50 || s.SuccessPPM != 800_000 || !near(float64(s.TTFT), float64(time.Second)) {
+		t.Errorf("got %+v, want 50 outcomes, 80 %% good, and a second to the first token", s)
+	}
+	if s.LatencyP50 != engine.UnknownDuration || s.LatencyP95 != engine.UnknownDuration {
+		t.Errorf("latency %v and %v, want it unknown", s.LatencyP50, s.LatencyP95)
+	}
+	r.answers(r.d.ID, 20, Outcome{Stream: true, TTFT: time.Second, Duration: 3 * time.Second})
+	for range 2 {
+		r.restart(0)
+		s = r.signals()
+		if s.Samples != 70 || !near(float64(s.TTFT), float64(time.Second)) || !near(float64(s.LatencyP50), float64(3*time.Second)) {
+			t.Errorf("got %+v, want 70 outcomes, a second and three", s)
+		}
+	}
+	if got := statistics.records[slotKey(now, r.d.ID)].value[0]; got != slotVersion {
+		t.Errorf("the slot that went on is stored in version %d, want %d", got, slotVersion)
+	}
+}
+
 // TestFlush waits for the periodic write of the statistics.
 func TestFlush(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -13,13 +13,16 @@ import (
 // varints.
 //
 //	hold    version, begin (Unix nanoseconds), length (nanoseconds)
-//	slot    version, begin (Unix seconds), tally
+//	slot    version, begin (Unix seconds), tally; version 1 has no latencies
 //	tally   successes, failures, last success (1 + milliseconds since begin; 0 =
 //	        none), then for each kind the number of cells that are not empty and
 //	        for each of those: cells skipped since the one before, count
 const (
 	holdVersion = 1
-	slotVersion = 1
+	slotVersion = 2
+
+	slotVersion1 = 1 // read, no longer written
+	kinds1       = 3 // that it has: those before latency
 )
 
 // maxInstant keeps sums of a stored instant and a hold within int64.
@@ -61,7 +64,11 @@ func encodeSlot(begin int64, payload []byte) []byte {
 // that is nearest to its begin, and sets t to what fell into it.
 func decodeSlot(b []byte, t *tally) (number int64, err error) {
 	*t = tally{}
-	r, err := newReader(b, slotVersion)
+	kinds, version := kindCount, byte(slotVersion)
+	if len(b) > 0 && b[0] == slotVersion1 {
+		kinds, version = kinds1, slotVersion1
+	}
+	r, err := newReader(b, version)
 	if err != nil {
 		return 0, err
 	}
@@ -71,7 +78,7 @@ func decodeSlot(b []byte, t *tally) (number int64, err error) {
 		return 0, errRecord
 	}
 	number = slotOf(begin*int64(time.Second) + int64(slotLength)/2)
-	return number, decodeTally(r.rest, number, t)
+	return number, decodeKinds(r.rest, number, t, kinds)
 }
 
 // appendTally appends what fell into a slot; nothing for an empty one.
@@ -114,6 +121,11 @@ func appendCounts(dst []byte, c *counts) []byte {
 
 // decodeTally reads what appendTally wrote into an empty tally.
 func decodeTally(b []byte, number int64, t *tally) error {
+	return decodeKinds(b, number, t, kindCount)
+}
+
+// decodeKinds is decodeTally of a tally that has only the first of the kinds.
+func decodeKinds(b []byte, number int64, t *tally, kinds kind) error {
 	if len(b) == 0 {
 		return nil
 	}
@@ -126,7 +138,7 @@ func decodeTally(b []byte, number int64, t *tally) error {
 	if last > 0 {
 		t.lastSuccess = slotStart(number) + int64(last-1)*int64(time.Millisecond)
 	}
-	for k := range t.kinds {
+	for k := range kinds {
 		r.counts(&t.kinds[k])
 	}
 	if r.bad || len(r.rest) > 0 {
@@ -142,7 +154,7 @@ type reader struct {
 	bad  bool
 }
 
-func newReader(b []byte, version byte) (*reader, error) { //nolint:unparam // each kind of record has a version of its own
+func newReader(b []byte, version byte) (*reader, error) {
 	if len(b) == 0 {
 		return nil, errRecord
 	}

@@ -82,6 +82,42 @@ func TestSlotRecord(t *testing.T) {
 	})
 }
 
+// slotOfVersion1 is a record as gateways before version 2 wrote it.
+func slotOfVersion1(begin int64, payload []byte) []byte {
+	b := encodeSlot(begin, payload)
+	b[0] = slotVersion1
+	return b
+}
+
+// A record of version 1 is one without latencies.
+func TestSlotRecordOfVersion1(t *testing.T) {
+	number := slotOf(start.UnixNano())
+	begin := slotStart(number) / int64(time.Second)
+	payload := []byte{3, 1, 1, 2, 40, 5, 0, 6, 1, 60, 2, 0}
+	want := &tally{succeeded: 3, failed: 1, lastSuccess: slotStart(number)}
+	want.kinds[firstToken][40], want.kinds[firstToken][41], want.kinds[wholeAnswer][60] = 5, 6, 2
+	var got tally
+	gotNumber, err := decodeSlot(slotOfVersion1(begin, payload), &got)
+	if err != nil || gotNumber != number {
+		t.Fatalf("slot %d, %v; want %d", gotNumber, err, number)
+	}
+	if diff := cmp.Diff(want, &got, cmp.AllowUnexported(tally{})); diff != "" {
+		t.Errorf("tally (-want +got):\n%s", diff)
+	}
+	for name, b := range map[string][]byte{
+		"with the payload of version 2": slotOfVersion1(begin, append(payload, 0)),
+		"the payload in version 2":      encodeSlot(begin, payload),
+		"cut":                           slotOfVersion1(begin, payload[:len(payload)-1]),
+	} {
+		if _, err := decodeSlot(b, &got); !errors.Is(err, errRecord) {
+			t.Errorf("%s: %v, want %v", name, err, errRecord)
+		}
+	}
+	if _, err := decodeSlot([]byte{slotVersion + 1, 0}, &got); !errors.Is(err, errVersion) {
+		t.Errorf("a newer version: %v, want %v", err, errVersion)
+	}
+}
+
 // FuzzHold reads any bytes: an error or a hold that reads the same again.
 func FuzzHold(f *testing.F) {
 	f.Add([]byte(nil))
@@ -110,13 +146,16 @@ func FuzzSlot(f *testing.F) {
 	var tl tally
 	tl.succeeded, tl.failed, tl.lastSuccess = 30, 2, start.UnixNano()
 	tl.kinds[firstToken][40], tl.kinds[throughput][0], tl.kinds[wholeAnswer][cells-1] = 30, 1, math.MaxUint32
+	tl.kinds[latency][41] = 31
 	f.Add([]byte(nil))
 	f.Add([]byte{slotVersion, 0})
 	f.Add([]byte{slotVersion + 1, 0})
 	f.Add(encodeSlot(begin, nil))
 	f.Add(encodeSlot(begin, appendTally(nil, number, &tl)))
-	f.Add(encodeSlot(begin, []byte{1, 1, 1, 2, 184, 1, 1, 1, 0, 0}))
-	f.Add(encodeSlot(begin, []byte{0, 0, 0, 1, 185, 1, 1, 0, 0})) // one cell too far
+	f.Add(encodeSlot(begin, []byte{1, 1, 1, 2, 184, 1, 1, 1, 0, 0, 0}))
+	f.Add(encodeSlot(begin, []byte{0, 0, 0, 1, 185, 1, 1, 0, 0, 0})) // one cell too far
+	f.Add(slotOfVersion1(begin, []byte{3, 1, 1, 1, 40, 2, 0, 1, 60, 2}))
+	f.Add(slotOfVersion1(begin, []byte{3, 1, 1, 1, 40, 2, 0, 1, 60, 2, 0})) // one kind too many
 	f.Fuzz(func(t *testing.T, b []byte) {
 		got, tl := new(tally), new(tally)
 		number, err := decodeSlot(b, got)

@@ -24,11 +24,19 @@ func (r *rig) answers(id string, n int, o Outcome) {
 	}
 }
 
+// nothing is what is known of a deployment that was never called.
+func nothing() engine.Signals {
+	return engine.Signals{
+		TTFT: engine.UnknownDuration, LatencyP50: engine.UnknownDuration, LatencyP95: engine.UnknownDuration,
+		Throughput: engine.Unknown, SuccessPPM: engine.Unknown,
+	}
+}
+
 func near(got, want float64) bool { return math.Abs(got-want) <= 0.05*want }
 
 func TestSignalsOfNothing(t *testing.T) {
 	r := newRig(t)
-	unknown := engine.Signals{TTFT: engine.UnknownDuration, Throughput: engine.Unknown, SuccessPPM: engine.Unknown}
+	unknown := nothing()
 	if diff := cmp.Diff(unknown, r.signals()); diff != "" {
 		t.Errorf("of a deployment never called (-want +got):\n%s", diff)
 	}
@@ -49,8 +57,8 @@ func TestSignalsOverwrite(t *testing.T) {
 	r := newRig(t)
 	quota := &engine.Quota{TakenAt: start}
 	dirty := engine.Signals{
-		Circuit: engine.CircuitOpen, CircuitUntil: start, ProbeTaken: true, CooldownUntil: start, InFlight: 9, TTFT: 9, Throughput: 9,
-		SuccessPPM: 9, Samples: 9, TokensThisMinute: 9, LastSuccess: start, Quota: quota,
+		Circuit: engine.CircuitOpen, CircuitUntil: start, ProbeTaken: true, CooldownUntil: start, InFlight: 9, TTFT: 9, LatencyP50: 9, LatencyP95: 9,
+		Throughput: 9, SuccessPPM: 9, Samples: 9, TokensThisMinute: 9, LastSuccess: start, Quota: quota,
 	}
 	r.end(r.begin(), engine.ClassClient)
 	pool := []engine.Candidate{
@@ -58,7 +66,7 @@ func TestSignalsOverwrite(t *testing.T) {
 		{Deployment: deployment("never called"), Signals: dirty},
 	}
 	r.tracker.Signals(r.clock.now(), pool)
-	want := engine.Signals{TTFT: engine.UnknownDuration, Throughput: engine.Unknown, SuccessPPM: engine.Unknown}
+	want := nothing()
 	for i := range pool {
 		if diff := cmp.Diff(want, pool[i].Signals); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", pool[i].ID, diff)
@@ -112,51 +120,59 @@ func TestWhatIsMeasured(t *testing.T) {
 		name           string
 		o              Outcome
 		ttft           time.Duration // 0 = unknown
+		latency        time.Duration // 0 = unknown
 		tokensPerMilli float64       // milli-tokens per second; 0 = unknown
 		success        int64         // ppm
 	}{
 		{
 			"a stream",
 			Outcome{Stream: true, TTFT: time.Second, Duration: 3 * time.Second, Usage: usage},
-			time.Second, 50_000, 1_000_000,
+			time.Second, 3 * time.Second, 50_000, 1_000_000,
 		},
-		{"an answer in whole", Outcome{Duration: 2 * time.Second, Usage: usage}, 2 * time.Second, 50_500, 1_000_000},
+		{"an answer in whole", Outcome{Duration: 2 * time.Second, Usage: usage}, 2 * time.Second, 2 * time.Second, 50_500, 1_000_000},
 		{
 			"a stream that the upstream held back",
 			Outcome{Stream: true, TTFT: 2 * time.Second, Duration: 2*time.Second + time.Millisecond, Usage: usage},
-			2 * time.Second, 50_500, 1_000_000,
+			2 * time.Second, 2 * time.Second, 50_500, 1_000_000,
 		},
 		{
 			"a stream with reasoning",
 			Outcome{Stream: true, TTFT: time.Second, Duration: 2 * time.Second, Usage: engine.Usage{Known: true, Output: 101, Reasoning: 90}},
-			time.Second, 50_500, 1_000_000,
+			time.Second, 2 * time.Second, 50_500, 1_000_000,
 		},
 		{
 			"too few tokens for a speed",
 			Outcome{Stream: true, TTFT: time.Second, Duration: 2 * time.Second, Usage: engine.Usage{Known: true, Output: leastOutput - 1}},
-			time.Second, 0, 1_000_000,
+			time.Second, 2 * time.Second, 0, 1_000_000,
 		},
-		{"usage not known", Outcome{Stream: true, TTFT: time.Second, Duration: 2 * time.Second}, time.Second, 0, 1_000_000},
-		{"durations not known", Outcome{Usage: usage}, 0, 0, 1_000_000},
+		{"usage not known", Outcome{Stream: true, TTFT: time.Second, Duration: 2 * time.Second}, time.Second, 2 * time.Second, 0, 1_000_000},
+		{"durations not known", Outcome{Usage: usage}, 0, 0, 0, 1_000_000},
+		{"a stream without content", Outcome{Stream: true, Duration: time.Second}, 0, time.Second, 0, 1_000_000},
 		{
 			"a stream that broke",
 			Outcome{Class: engine.ClassTruncated, Stream: true, TTFT: time.Second, Duration: 3 * time.Second, Usage: usage},
-			time.Second, 0, 0,
+			time.Second, 0, 0, 0,
 		},
-		{"a failure", Outcome{Class: engine.ClassServer, Duration: time.Second, Usage: usage}, 0, 0, 0},
-		{"a rate limit that names its end", Outcome{Class: engine.ClassRateLimitTimed, Duration: time.Second}, 0, 0, 0},
+		{"a failure", Outcome{Class: engine.ClassServer, Duration: time.Second, Usage: usage}, 0, 0, 0, 0},
+		{"a rate limit that names its end", Outcome{Class: engine.ClassRateLimitTimed, Duration: time.Second}, 0, 0, 0, 0},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t)
 			r.answers(r.d.ID, DefaultMinSamples-1, c.o)
-			if s := r.signals(); s.TTFT != engine.UnknownDuration || s.Throughput != engine.Unknown || s.SuccessPPM != engine.Unknown {
+			if s := r.signals(); s.TTFT != engine.UnknownDuration || s.LatencyP50 != engine.UnknownDuration ||
+				s.LatencyP95 != engine.UnknownDuration || s.Throughput != engine.Unknown || s.SuccessPPM != engine.Unknown {
 				t.Errorf("known from %d samples: %+v", DefaultMinSamples-1, s)
 			}
 			r.answers(r.d.ID, 1, c.o)
 			s := r.signals()
 			if c.ttft == 0 && s.TTFT != engine.UnknownDuration || c.ttft != 0 && !near(float64(s.TTFT), float64(c.ttft)) {
 				t.Errorf("time to first token %v, want %v", s.TTFT, c.ttft)
+			}
+			for _, got := range []time.Duration{s.LatencyP50, s.LatencyP95} {
+				if c.latency == 0 && got != engine.UnknownDuration || c.latency != 0 && !near(float64(got), float64(c.latency)) {
+					t.Errorf("latency %v, want %v", got, c.latency)
+				}
 			}
 			if c.tokensPerMilli == 0 && s.Throughput != engine.Unknown || c.tokensPerMilli != 0 && !near(float64(s.Throughput), c.tokensPerMilli) {
 				t.Errorf("throughput %d, want %.0f", s.Throughput, c.tokensPerMilli)
@@ -165,6 +181,26 @@ func TestWhatIsMeasured(t *testing.T) {
 				t.Errorf("success %d ppm of %d, want %d of %d", s.SuccessPPM, s.Samples, c.success, DefaultMinSamples)
 			}
 		})
+	}
+}
+
+// TestLatencies mixes streams and answers in whole.
+func TestLatencies(t *testing.T) {
+	r := newRig(t)
+	for _, o := range []Outcome{
+		{Duration: time.Second}, {Stream: true, TTFT: time.Millisecond, Duration: 4 * time.Second},
+	} {
+		r.answers(r.d.ID, 9, o)
+	}
+	r.answers(r.d.ID, 2, Outcome{Stream: true, TTFT: time.Millisecond, Duration: time.Minute})
+	s := r.signals()
+	if !near(float64(s.LatencyP50), float64(4*time.Second)) || !near(float64(s.LatencyP95), float64(time.Minute)) {
+		t.Errorf("latency %v and %v, want 4s and 1m of nine answers of 1s, nine of 4s and two of 1m", s.LatencyP50, s.LatencyP95)
+	}
+	r.answers(r.d.ID, 180, Outcome{Duration: time.Second})
+	r.clock.move(recomputeAfter)
+	if s := r.signals(); !near(float64(s.LatencyP50), float64(time.Second)) || !near(float64(s.LatencyP95), float64(4*time.Second)) {
+		t.Errorf("latency %v and %v with 180 more of 1s, want 1s and 4s", s.LatencyP50, s.LatencyP95)
 	}
 }
 
@@ -261,6 +297,8 @@ func TestStatsJSON(t *testing.T) {
     "failed": 0,
     "success_ppm": 1000000,
     "first_token_ms": 259.651336,
+    "latency_p50_ms": 3094.570416,
+    "latency_p95_ms": 3094.570416,
     "tokens_per_second": 35.086837,
     "last_success": "2026-03-01T12:00:00Z"
   },

@@ -26,8 +26,10 @@ type DeploymentStats struct {
 	Succeeded        uint64    `json:"succeeded"`
 	Failed           uint64    `json:"failed"` // by the upstream's doing, 429 included
 	SuccessPPM       *int64    `json:"success_ppm,omitempty"`
-	FirstTokenMS     *float64  `json:"first_token_ms,omitempty"`    // median of streams
-	AnswerMS         *float64  `json:"answer_ms,omitempty"`         // median of answers that are not streamed
+	FirstTokenMS     *float64  `json:"first_token_ms,omitempty"` // median of streams
+	AnswerMS         *float64  `json:"answer_ms,omitempty"`      // median of answers that are not streamed
+	LatencyP50MS     *float64  `json:"latency_p50_ms,omitempty"` // of whole answers, streamed or not
+	LatencyP95MS     *float64  `json:"latency_p95_ms,omitempty"`
 	TokensPerSecond  *float64  `json:"tokens_per_second,omitempty"` // median
 	LastSuccess      time.Time `json:"last_success,omitzero"`
 	LastFailure      time.Time `json:"last_failure,omitzero"`
@@ -78,6 +80,10 @@ func (t *Tracker) stats(s *state, at int64) DeploymentStats {
 		}
 		out.FirstTokenMS = t.figure(w, firstToken)
 		out.AnswerMS = t.figure(w, wholeAnswer)
+		out.LatencyP50MS = t.figure(w, latency)
+		if _, slow, known := w.latencies(t.least); known {
+			out.LatencyP95MS = inUnit(slow)
+		}
 		out.TokensPerSecond = t.figure(w, throughput)
 	}
 	return out
@@ -89,6 +95,11 @@ func (t *Tracker) figure(w *window, k kind) *float64 {
 	if !known {
 		return nil
 	}
+	return inUnit(v)
+}
+
+// inUnit is a figure in people's unit.
+func inUnit(v int64) *float64 {
 	const million = 1e6 // nanoseconds a millisecond, micro-tokens a token
 	f := float64(v) / million
 	return &f

@@ -119,7 +119,8 @@ func (t *Tracker) Signals(now time.Time, pool []engine.Candidate) {
 		s := states[pool[i].ID]
 		if s == nil {
 			*out = engine.Signals{
-				TTFT: engine.UnknownDuration, Throughput: engine.Unknown, SuccessPPM: engine.Unknown,
+				TTFT: engine.UnknownDuration, LatencyP50: engine.UnknownDuration, LatencyP95: engine.UnknownDuration,
+				Throughput: engine.Unknown, SuccessPPM: engine.Unknown,
 				Quota: t.look(t.quotas.sources(pool[i].Deployment), at).quota,
 			}
 			continue
@@ -162,7 +163,8 @@ func (t *Tracker) read(s *state, at int64, out *engine.Signals) (stream, answer 
 	out.InFlight = s.inFlight
 	out.TokensThisMinute = s.tokensAt(at)
 	out.LastSuccess = t.instant(s.lastSuccess)
-	out.TTFT, out.Throughput, out.SuccessPPM, out.Samples = engine.UnknownDuration, engine.Unknown, engine.Unknown, 0
+	out.TTFT, out.LatencyP50, out.LatencyP95 = engine.UnknownDuration, engine.UnknownDuration, engine.UnknownDuration
+	out.Throughput, out.SuccessPPM, out.Samples = engine.Unknown, engine.Unknown, 0
 	w := s.window
 	if w == nil {
 		return false, false
@@ -171,6 +173,9 @@ func (t *Tracker) read(s *state, at int64, out *engine.Signals) (stream, answer 
 	var v int64
 	if v, stream = w.median(firstToken, t.least); stream {
 		out.TTFT = time.Duration(v)
+	}
+	if half, slow, known := w.latencies(t.least); known {
+		out.LatencyP50, out.LatencyP95 = time.Duration(half), time.Duration(slow)
 	}
 	if v, known := w.median(throughput, t.least); known {
 		const microPerMilli = 1000

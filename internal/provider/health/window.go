@@ -25,6 +25,7 @@ const (
 	firstToken  kind = iota // of streams, nanoseconds
 	wholeAnswer             // of what is not streamed, nanoseconds
 	throughput              // micro-tokens per second
+	latency                 // of whole answers, streamed or not, nanoseconds
 	kindCount
 )
 
@@ -54,7 +55,8 @@ type window struct {
 	kinds             [kindCount]histogram
 
 	medians  [kindCount]int64
-	computed int64  // instant of medians
+	slow     int64  // what 95 of 100 latencies keep to
+	computed int64  // instant of medians and slow
 	known    uint64 // samples in medians
 	added    uint64 // samples since then
 	stale    bool   // slots fell out since then
@@ -246,6 +248,7 @@ func (w *window) refresh(at int64) {
 		w.medians[k] = w.kinds[k].median()
 		w.known += w.kinds[k].total
 	}
+	w.slow = w.kinds[latency].slowest()
 	w.computed, w.added, w.stale = at, 0, false
 }
 
@@ -256,6 +259,16 @@ func (w *window) median(k kind, least uint64) (int64, bool) {
 		return 0, false
 	}
 	return w.medians[k], true
+}
+
+// latencies returns the median time of answers and what 95 of 100 keep to, as of
+// the last refresh, if at least least samples are in the window.
+func (w *window) latencies(least uint64) (half, slow int64, known bool) {
+	half, known = w.median(latency, least)
+	if !known {
+		return 0, 0, false
+	}
+	return half, w.slow, true
 }
 
 // reliability returns the success rate in ppm if there are at least least
