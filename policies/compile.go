@@ -20,10 +20,20 @@ func (l *Library) compile(ctx context.Context, u *Upload, b *Binding) (*compiled
 	if err != nil {
 		return nil, err
 	}
+	var c *compiled
 	if format == FormatWasm && check.Recognize(u.Body) != check.KindOPA {
-		return l.compileGuest(ctx, u, b)
+		c, err = l.compileGuest(ctx, u, b)
+	} else {
+		c, err = l.compileRule(ctx, u, format, b)
 	}
-	return l.compileRule(ctx, u, format, b)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.withstands(ctx, u, c, b); err != nil {
+		l.discard(c) //nolint:contextcheck // what is made is closed though ctx has ended
+		return nil, err
+	}
+	return c, nil
 }
 
 // compileGuest makes a program of a module of the contract's ABI.

@@ -73,17 +73,18 @@ func (l *Library) compileRego(ctx context.Context, u *Upload, format Format, b *
 	}
 	kind := Kind(m.Kind.String())
 	p := &rule{kind: kind, form: m.Form, reads: reads, outputs: m.Outputs}
+	unready := b == nil && len(m.DataReads) > 0
 	if m.Cacheable && (m.Form == rego.FormFacet || !slices.Contains(m.Outputs, rego.OutputExclude)) && kind == Admission {
 		p.cache = newCache()
 	}
 	p.module, err = l.runtime.Load(ctx, wasm.Source{
 		Name: u.Name, Bytes: m.Wasm, Profile: wasm.ProfileOPA, Stateful: b.stateful(), Entrypoint: m.Entrypoint, Data: data,
-		Host: Host(m.Builtins), HostCost: rego.BuiltinCost, Own: true, Probes: probes(kind, reads, b != nil || len(m.DataReads) == 0),
+		Host: Host(m.Builtins), HostCost: rego.BuiltinCost, Own: true, Probes: probes(kind, reads, !unready),
 	})
 	if err != nil {
 		return nil, sourceError(u, err)
 	}
-	c := &compiled{program: p, modules: []*wasm.Module{p.module}, kind: kind, reads: readsOf(m.Reads), hits: p.hits()}
+	c := &compiled{program: p, modules: []*wasm.Module{p.module}, kind: kind, reads: readsOf(m.Reads), hits: p.hits(), unready: unready}
 	c.version.Inputs = m.Reads
 	for _, n := range m.Notes {
 		c.version.Warnings = append(c.version.Warnings, n.String())

@@ -136,13 +136,37 @@ func (in *input) client(r *engine.Request, n *needs) {
 	}
 	if n.metadata {
 		r.Client.Metadata(func(key, value string) {
-			in.Metadata = append(in.Metadata, abi.Tag{Key: key, Value: value})
+			if len(in.Metadata) < maxMembers {
+				in.Metadata = append(in.Metadata, abi.Tag{Key: key, Value: value})
+			}
 		})
 		sortTags(&in.Metadata)
+		in.Metadata = in.Metadata[:fitting(in.Metadata)]
 	}
 	if n.text != TextNone {
 		in.Text = r.Client.Text(n.text == TextLastUser)
 	}
+}
+
+// Bounds of a request's metadata, which keep a client from making a policy too
+// expensive to be asked: entries are left out from the end, by key. They leave room
+// for sixteen entries of the longest keys and values that the protocol allows.
+const (
+	maxMembers  = 1000     // that are looked at, in the order sent
+	maxMetadata = 16 << 10 // bytes as JSON
+)
+
+// fitting is how many entries of metadata are within the bounds.
+func fitting(tags []abi.Tag) int {
+	room := maxMetadata
+	for i := range tags {
+		const around = len(`"":"",`)
+		t := &tags[i]
+		if room -= around + abi.JSONSize(t.Key) + abi.JSONSize(t.Value); room < 0 {
+			return i
+		}
+	}
+	return len(tags)
 }
 
 // sortTags sorts by key; of a key that stands several times the last counts, as
@@ -188,9 +212,9 @@ func fillCandidate(out *abi.Candidate, r *engine.Request, c *engine.Candidate, l
 	out.Tier, out.Priority, out.Weight = abi.Count(int64(c.Tier)), abi.Count(int64(d.Priority)), abi.Count(int64(d.Weight))
 	out.ContextLimit, out.MaxOutput = limit(d.Context), limit(d.MaxOutput)
 	out.InFlight, out.Samples = abi.Count(c.InFlight), abi.Count(c.Samples)
-	out.PriceIn, out.PriceOut = d.InputPrice(r.Now), d.OutputPrice(r.Now)
+	out.PriceIn, out.PriceOut, out.Price = d.InputPrice(r.Now), d.OutputPrice(r.Now), d.BlendedPrice(r.Now)
 	out.EstCost = d.EstimatedCost(r)
-	out.TTFT, out.LatencyP50, out.LatencyP95 = milliseconds(c.TTFT), abi.Unknown, abi.Unknown
+	out.TTFT, out.LatencyP50, out.LatencyP95 = milliseconds(c.TTFT), milliseconds(c.LatencyP50), milliseconds(c.LatencyP95)
 	out.Throughput, out.Success = c.Throughput, c.SuccessPPM
 	out.QuotaLeft, out.QuotaReset = c.QuotaLeft(r.Now), instant(c.QuotaReset(r.Now))
 	out.LastSuccess = instant(c.LastSuccess)

@@ -58,42 +58,38 @@ func (g *gate) Refuse(ctx context.Context, r *engine.Request, pool []engine.Cand
 	}
 	c := r.Caller
 	lists := [...][]*bound{g.everyone, g.byOrg[c.Org], g.byTeam[c.Team], g.byKey[c.Key]}
-	var s *scratch
-	for {
-		b := g.next(&lists)
-		if b == nil {
-			break
-		}
-		if !b.binding.serves(c, pool[0].Model) {
-			continue
-		}
-		if s == nil {
-			s, _ = g.scratch.Get().(*scratch)
-			defer g.scratch.Put(s)
-			s.in.fill(r, pool, g.labels)
-		}
-		if !b.admit(ctx, r, s, out) {
-			break
-		}
+	b := g.next(&lists, c, pool[0].Model)
+	if b == nil {
+		return nil
+	}
+	s, _ := g.scratch.Get().(*scratch)
+	defer g.scratch.Put(s)
+	s.in.fill(r, pool, g.labels)
+	for b != nil && b.admit(ctx, r, s, out) {
+		b = g.next(&lists, c, pool[0].Model)
 	}
 	return nil
 }
 
-// next takes the binding that comes first in the order out of the lists; nil
-// when all are empty.
-func (g *gate) next(lists *[4][]*bound) *bound {
-	best := -1
-	for i, list := range lists {
-		if len(list) > 0 && (best < 0 || g.order[list[0]] < g.order[lists[best][0]]) {
-			best = i
+// next takes the binding that comes first in the order, of those that serve the
+// caller and the model, out of the lists; nil when there is none left.
+func (g *gate) next(lists *[4][]*bound, c *engine.Caller, model string) *bound {
+	for {
+		best := -1
+		for i, list := range lists {
+			if len(list) > 0 && (best < 0 || g.order[list[0]] < g.order[lists[best][0]]) {
+				best = i
+			}
+		}
+		if best < 0 {
+			return nil
+		}
+		b := lists[best][0]
+		lists[best] = lists[best][1:]
+		if b.binding.serves(c, model) {
+			return b
 		}
 	}
-	if best < 0 {
-		return nil
-	}
-	b := lists[best][0]
-	lists[best] = lists[best][1:]
-	return b
 }
 
 // admit asks one policy, and its shadow if it has one. It reports whether the

@@ -312,12 +312,16 @@ func TestFill(t *testing.T) {
 	d.Sale = engine.Sale{Multiplier: 500_000}
 	d.UpstreamModel, d.Priority, d.Weight, d.Context, d.Caps = "m-1", 7, 9, 128, engine.CapJSONSchema
 	pool[0].Signals = engine.Signals{
-		Circuit: engine.CircuitHalfOpen, InFlight: 4, TTFT: 1500 * time.Millisecond, Throughput: 30, SuccessPPM: 990_000, Samples: 50,
+		Circuit: engine.CircuitHalfOpen, InFlight: 4, TTFT: 1500 * time.Millisecond,
+		LatencyP50: 2*time.Second + time.Microsecond, LatencyP95: 9 * time.Second, Throughput: 30, SuccessPPM: 990_000, Samples: 50,
 		LastSuccess: noon.Add(-time.Minute),
 		Quota:       &engine.Quota{TakenAt: noon, Windows: []engine.QuotaWindow{{LeftPPM: 1000, ResetsAt: noon.Add(time.Hour)}}},
 	}
 	pool[0].Affinity, pool[0].Tier = true, 1
-	pool[1].Signals = engine.Signals{TTFT: engine.UnknownDuration, Throughput: engine.Unknown, SuccessPPM: engine.Unknown}
+	pool[1].Signals = engine.Signals{
+		TTFT: engine.UnknownDuration, LatencyP50: engine.UnknownDuration, LatencyP95: engine.UnknownDuration,
+		Throughput: engine.Unknown, SuccessPPM: engine.Unknown,
+	}
 	pool[1].Skipped = &engine.Skipped{Reason: engine.ReasonCooldown, Until: noon.Add(time.Second)}
 	var in input
 	in.fill(r, pool, newLabels([]*engine.Provider{pool[0].Provider}))
@@ -331,13 +335,13 @@ func TestFill(t *testing.T) {
 				ID: "eu/m", Provider: "eu", Model: "m", UpstreamModel: "m-1", Region: "eu", Tags: []abi.Tag{{Key: "zdr", Value: "yes"}},
 				Flags: abi.Stream | abi.JSONSchema | abi.Affinity, Circuit: abi.CircuitHalfOpen, SkippedUntil: abi.Unknown,
 				Tier: 1, Priority: 7, Weight: 9, ContextLimit: 128, MaxOutput: abi.UnknownCount, InFlight: 4, Samples: 50,
-				PriceIn: 2, PriceOut: 3, EstCost: d.EstimatedCost(r), TTFT: 1500, LatencyP50: abi.Unknown, LatencyP95: abi.Unknown,
+				PriceIn: 2, PriceOut: 3, Price: 7, EstCost: d.EstimatedCost(r), TTFT: 1500, LatencyP50: 2000, LatencyP95: 9000,
 				Throughput: 30, Success: 990_000, QuotaLeft: 1000, QuotaReset: noon.Add(time.Hour).UnixMilli(), LastSuccess: noon.Add(-time.Minute).UnixMilli(),
 			},
 			{
 				ID: "us/m", Provider: "us", Model: "m", Region: "us", Flags: abi.Stream,
 				Skipped: abi.SkipOf("cooldown"), SkippedUntil: noon.Add(time.Second).UnixMilli(),
-				ContextLimit: abi.UnknownCount, MaxOutput: abi.UnknownCount, PriceIn: abi.Unknown, PriceOut: abi.Unknown, EstCost: abi.Unknown,
+				ContextLimit: abi.UnknownCount, MaxOutput: abi.UnknownCount, PriceIn: abi.Unknown, PriceOut: abi.Unknown, Price: abi.Unknown, EstCost: abi.Unknown,
 				TTFT: abi.Unknown, LatencyP50: abi.Unknown, LatencyP95: abi.Unknown, Throughput: abi.Unknown, Success: abi.Unknown,
 				QuotaLeft: abi.Unknown, QuotaReset: abi.Unknown, LastSuccess: abi.Unknown,
 			},

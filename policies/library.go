@@ -67,6 +67,7 @@ type compiled struct {
 	reads   reads
 	version Version
 	kind    Kind
+	unready bool // it waits for the parameters of a binding
 }
 
 // NewLibrary returns an empty library. It must be closed.

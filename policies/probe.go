@@ -42,16 +42,16 @@ func probeInput(n int) *abi.Input {
 			Region: [...]string{"eu", "us", ""}[i%3], SupplyTier: "official", Flags: abi.Stream | abi.Tools,
 			Circuit: abi.Circuit(i % 3), SkippedUntil: abi.Unknown, Tier: uint32(i % 2), Weight: 1,
 			ContextLimit: 128_000, MaxOutput: 4096, InFlight: uint32(i), Samples: 50,
-			PriceIn: 1_000_000_000 + k, PriceOut: 4_000_000_000, EstCost: 3_000_000, TTFT: 300 + k, LatencyP50: 900, LatencyP95: 2000,
-			Throughput: 50_000, Success: 990_000, QuotaLeft: 500_000, QuotaReset: abi.Unknown, LastSuccess: abi.Unknown,
+			PriceIn: 1_000_000_000 + k, PriceOut: 4_000_000_000, Price: 7_000_000_000 + 3*k, EstCost: 3_000_000,
+			TTFT: 300 + k, LatencyP50: 900, LatencyP95: 2000, Throughput: 50_000, Success: 990_000, QuotaLeft: 500_000, QuotaReset: abi.Unknown, LastSuccess: abi.Unknown,
 		}
 		if i%7 == 3 {
 			c.Skipped = abi.SkipOf("cooldown")
 		}
 		if i%5 == 4 {
 			c.Samples, c.ContextLimit, c.MaxOutput = 0, abi.UnknownCount, abi.UnknownCount
-			c.PriceIn, c.PriceOut, c.EstCost, c.TTFT, c.LatencyP50 = abi.Unknown, abi.Unknown, abi.Unknown, abi.Unknown, abi.Unknown
-			c.LatencyP95, c.Throughput, c.Success, c.QuotaLeft = abi.Unknown, abi.Unknown, abi.Unknown, abi.Unknown
+			c.PriceIn, c.PriceOut, c.Price, c.EstCost, c.TTFT = abi.Unknown, abi.Unknown, abi.Unknown, abi.Unknown, abi.Unknown
+			c.LatencyP50, c.LatencyP95, c.Throughput, c.Success, c.QuotaLeft = abi.Unknown, abi.Unknown, abi.Unknown, abi.Unknown, abi.Unknown
 		}
 		in.Records = append(in.Records, c)
 	}

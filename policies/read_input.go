@@ -61,7 +61,7 @@ type candidateDocument struct {
 	MaxOutput    *int64 `json:"max_output"`
 	PriceIn      *int64 `json:"price_in"`
 	PriceOut     *int64 `json:"price_out"`
-	Price        *int64 `json:"price"` // follows from the two
+	Price        *int64 `json:"price"` // follows from the two, unless it was rounded otherwise
 	EstCost      *int64 `json:"est_cost_nusd"`
 	TTFT         *int64 `json:"ttft_ms"`
 	P50          *int64 `json:"latency_p50_ms"`
@@ -194,6 +194,7 @@ func (c *candidateDocument) candidate() (abi.Candidate, error) {
 	if c.Price != nil && (c.PriceIn == nil || c.PriceOut == nil) {
 		return out, errors.New("price follows from price_in and price_out; write those")
 	}
+	out.Price = orElse(c.Price, abi.Blended(out.PriceIn, out.PriceOut))
 	switch i := slices.Index(abi.CircuitNames[:], c.Circuit); {
 	case i >= 0:
 		out.Circuit = abi.Circuit(i) //nolint:gosec // a handful

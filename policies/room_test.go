@@ -149,7 +149,8 @@ type nothingKnown struct{}
 func (nothingKnown) Signals(_ time.Time, pool []engine.Candidate) {
 	for i := range pool {
 		pool[i].Signals = engine.Signals{
-			TTFT: engine.UnknownDuration, Throughput: engine.Unknown, SuccessPPM: engine.Unknown, TokensThisMinute: engine.Unknown,
+			TTFT: engine.UnknownDuration, LatencyP50: engine.UnknownDuration, LatencyP95: engine.UnknownDuration,
+			Throughput: engine.Unknown, SuccessPPM: engine.Unknown, TokensThisMinute: engine.Unknown,
 		}
 	}
 }

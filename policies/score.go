@@ -30,9 +30,11 @@ func newScore(b *bound, l labels) *score {
 func (s *score) Name() string { return scoreName }
 
 // Spec says that low scores are good, within the tolerance of the binding, and
-// that a candidate without one goes behind all that have one.
+// that a candidate without one goes behind all that have one. Scores that are
+// whole numbers compare exactly, as those of the built-in keys do: the rounding
+// that fractions are allowed would be 1.8 seconds of an instant.
 func (s *score) Spec() engine.KeySpec {
-	return engine.KeySpec{Missing: engine.MissingLast, Tolerance: s.bound.binding.Tolerance}
+	return engine.KeySpec{Missing: engine.MissingLast, Integer: true, Tolerance: s.bound.binding.Tolerance}
 }
 
 // Values writes the scores and records nothing.

@@ -2,6 +2,7 @@ package policies
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -19,6 +20,8 @@ const (
 // suspension counts the faults of one version of a policy. It outlives the
 // snapshots that the version is in. Its methods may run in parallel.
 type suspension struct {
+	ever atomic.Bool // there was one: without, nobody needs the lock
+
 	mu     sync.Mutex
 	faults [faultLimit]time.Time // a ring of the last ones
 	next   int
@@ -30,11 +33,11 @@ type suspension struct {
 // over reports whether the policy may be asked at now, and, once after each
 // suspension, that this one has ended.
 func (s *suspension) over(now time.Time) (ok, ended bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.until.IsZero() {
+	if !s.ever.Load() {
 		return true, false
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if now.Before(s.until) {
 		return false, false
 	}
@@ -61,6 +64,7 @@ func (s *suspension) fault(now time.Time) time.Duration {
 		s.length = min(2*s.length, suspendMost)
 	}
 	s.until, s.told = now.Add(s.length), false
+	s.ever.Store(true)
 	s.faults = [faultLimit]time.Time{}
 	return s.length
 }

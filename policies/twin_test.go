@@ -149,7 +149,7 @@ func TestSoakTwins(t *testing.T) {
 				}
 				some[want.Refusal != "" || len(want.Removals) > 0 || len(want.Scores) > 0]++
 			}
-			for range rounds(10, 500) / 5 {
+			for range max(1, rounds(10, 500)/5) {
 				rapid.Check(t, check)
 			}
 			if len(some) < 2 && w.rule.kind == Admission {
@@ -194,10 +194,11 @@ func drawInput(t *rapid.T) *input {
 			Tags: abi.Tags(tags), SkippedUntil: abi.Unknown, Weight: 1, Tier: uint32(rapid.IntRange(0, 2).Draw(t, "place")),
 			Samples: uint32(rapid.IntRange(0, 10).Draw(t, "samples")), Success: number("success", abi.Unknown, 0, 989_999, 990_000, 1_000_000),
 			PriceIn: number("in", abi.Unknown, 0, 1000), PriceOut: number("out", abi.Unknown, 0, 4000), EstCost: number("cost", abi.Unknown, 0, 4999, 5001),
-			TTFT: number("ttft", abi.Unknown, 0, 299, 300, 301), LatencyP50: abi.Unknown, LatencyP95: abi.Unknown, Throughput: abi.Unknown,
+			TTFT: number("ttft", abi.Unknown, 0, 299, 300, 301), LatencyP50: number("p50", abi.Unknown, 0, 900), LatencyP95: number("p95", abi.Unknown, 900), Throughput: abi.Unknown,
 			QuotaLeft: number("quota", abi.Unknown, 0, 20_000, 20_001), QuotaReset: number("reset", abi.Unknown, in.NowUnixMS, in.NowUnixMS+1),
 			LastSuccess: abi.Unknown, ContextLimit: abi.UnknownCount, MaxOutput: abi.UnknownCount,
 		}
+		c.Price = abi.Blended(c.PriceIn, c.PriceOut)
 		if rapid.IntRange(0, 4).Draw(t, "skipped") == 0 {
 			c.Skipped = abi.SkipOf("cooldown")
 		}
