@@ -54,7 +54,7 @@ func (l *Library) compileRego(ctx context.Context, u *Upload, format Format, b *
 	} else {
 		source.Files = map[string]string{u.baseName(): string(u.Body)}
 	}
-	m, err := rego.Compile(ctx, source)
+	m, err := l.recent.compile(ctx, u, source)
 	if err != nil {
 		return nil, regoError(u, err)
 	}

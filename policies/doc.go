@@ -1,9 +1,22 @@
-// Package policies is the room of rules that users write: their binding, their
-// life from draft to active, and what turns a compiled policy into an
-// engine.Check or an engine.SortKey.
+// Package policies is the room of rules that users write, in Rego or as Wasm
+// modules: what turns one into an engine.Check or an engine.SortKey, whom it
+// serves, and its life from draft to active.
 //
-// Nothing lives here yet: this version routes by built-in rules alone, and a
-// configuration that names a policy is refused with a message that says so. The
-// door is the engine's: a policy will enter as one more Check or SortKey in
-// engine.Spec, under the same law as the built-in ones.
+//	upload ─▶ Library.Compile ─▶ a Version in a State (draft, shadow, canary, active)
+//	                                  │  and Bindings: whom it serves, and how
+//	                                  ▼
+//	         Library.Rules ─▶ gate (every admission) and score (a ranking), for one
+//	                          snapshot of the engine
+//	                                  │  a request
+//	                                  ▼
+//	         fill ─▶ program (guest: the contract's ABI; rule: Rego) ─▶ verdict
+//
+// A [State] is data that is never changed: each step of a life makes a new one,
+// and whoever owns it stores it and has rules made of it. What a policy answers is
+// read by the contract and applied by the engine's law; a fault of it becomes what
+// its binding says, is counted, and suspends it when there are too many.
+//
+// What never lives here: HTTP, files, the store, and the sandbox itself. Read
+// state.go for the life, then rules.go, gate.go and score.go for what a request
+// meets.
 package policies

@@ -36,6 +36,8 @@ type Library struct {
 	options Options
 	runtime *wasm.Runtime
 
+	recent recent
+
 	loading sync.Mutex // one program is loaded at a time; never held with mu
 
 	mu     sync.Mutex

@@ -32,9 +32,8 @@ const (
 	// made, in units.
 	parseCost = 256
 	// inputCost is what a byte of input adds to the budget of an evaluation, in
-	// units: taking it in costs about half of that, and policies look at what they
-	// are given.
-	inputCost = 1000
+	// units: taking it in costs about 500, and policies look at what they are given.
+	inputCost = 2500
 )
 
 // opaState is what an instance of an OPA module has besides.

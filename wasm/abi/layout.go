@@ -33,7 +33,7 @@ const (
 	MaxPairs = 64
 	// MaxGranted is MaxText for the text of the prompt, also as JSON, where a
 	// character may take more.
-	MaxGranted = 32 << 10
+	MaxGranted = 16 << 10
 	// MaxRetryAfter is the longest wait, in seconds, that a refusal may name.
 	MaxRetryAfter = 31 * 24 * 60 * 60
 )
