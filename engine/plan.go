@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"strings"
 	"time"
 )
 
@@ -14,10 +15,11 @@ type Plan struct {
 	LastResort []Candidate
 	Path       []string // fallback models that led here; empty for the first
 	walk       *walk
-	split      bool  // the pool had a preferred and another part
-	byAffinity bool  // the first of Order stands there for the sake of the session
-	head       bool  // only the session's target, which another model has
-	next       *Plan // behind a head: the plan of the model asked for; may be nil
+	source     string // what ordered the pool
+	split      bool   // the pool had a preferred and another part
+	byAffinity bool   // the first of Order stands there for the sake of the session
+	head       bool   // only the session's target, which another model has
+	next       *Plan  // behind a head: the plan of the model asked for; may be nil
 }
 
 // Fallback returns the plan to try once this one is used up by failures of the
@@ -95,6 +97,19 @@ func (p *Plan) Source(c *Candidate) string {
 		return "fallback"
 	case p.split && c.Preferred:
 		return "preferred"
+	}
+	return p.source
+}
+
+// sourceOf names what ordered a pool: the strategy, or the rule that it stands
+// for alone. A ranking that failed has ordered nothing.
+func (o *orderer) sourceOf(s *Strategy) string {
+	switch {
+	case strings.HasPrefix(s.Name, policyReason) && len(o.keys) > 0 && !o.keys[0].skipped:
+		name, _, _ := strings.Cut(s.Name, "#") // behind it stands the binding
+		return name
+	case s.Name == "quota-reset":
+		return "quota_reset"
 	}
 	return "strategy"
 }

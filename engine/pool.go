@@ -166,7 +166,7 @@ func (w *walk) order(ctx context.Context, m *Model, path []string, pool []Candid
 	o.order, o.rank, mended = keepLaw(o.order, pool, o.rank)
 	w.record(o, strategy, mended)
 	p := w.newPlan()
-	*p = Plan{Model: m, Route: &m.Route, Path: path, walk: w, split: mixed(pool, o.order)}
+	*p = Plan{Model: m, Route: &m.Route, Path: path, walk: w, source: o.sourceOf(strategy), split: mixed(pool, o.order)}
 	ordered := w.room.spare
 	for _, i := range o.order {
 		if !w.leftAlone(&pool[i]) {

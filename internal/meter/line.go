@@ -22,8 +22,9 @@ const (
 	maxDetail   = 200 // a reason for people
 	sessionSize = 8   // bytes of the session's key that are shown
 
-	attemptsBudget   = 2900
-	skippedBudget    = 1500
+	attemptsBudget   = 2500
+	skippedBudget    = 1300
+	policiesBudget   = 750
 	candidatesBudget = 900
 	orderBudget      = 500
 	pathBudget       = 250
@@ -32,7 +33,7 @@ const (
 )
 
 // The budgets fit into a line: otherwise this does not compile.
-const _ = uint(maxLine - attemptsBudget - skippedBudget - candidatesBudget - orderBudget - pathBudget - faultsBudget - restBudget)
+const _ = uint(maxLine - attemptsBudget - skippedBudget - candidatesBudget - orderBudget - pathBudget - faultsBudget - policiesBudget - restBudget)
 
 // codeInternal is the code of a request that ended with a fault of our own.
 const codeInternal = "internal_error"
@@ -67,6 +68,7 @@ func (w *describer) describe(f fields, d *engine.Decision, debug bool) {
 	f.add(slog.Uint64("snapshot", d.Snapshot))
 	w.strings(f, "order", d.Order, orderBudget)
 	w.skipped(f, d.Skipped)
+	w.policies(f, d.Policies)
 	w.attempts(f, d.Attempts)
 	w.strings(f, "fallback_path", d.FallbackPath, pathBudget)
 	w.faults(f, d.Faults)
@@ -171,6 +173,36 @@ func (w *describer) skipped(f fields, skipped []engine.Skipped) {
 		l.add(append(b, '}'))
 	}
 	l.end(f, "skipped_candidates")
+}
+
+// versionSize is how much of a version's digest is shown: what commands take for
+// its name.
+const versionSize = 12
+
+func (w *describer) policies(f fields, policies []engine.PolicyRecord) {
+	l := w.list.begin(policiesBudget)
+	for i := range policies {
+		p := &policies[i]
+		b := appendField(append(l.buf, '{'), "name", p.Name, maxName)
+		b = appendField(append(b, ','), "version", p.Version, versionSize)
+		b = appendField(append(b, ','), "stage", p.Stage, maxID)
+		if p.Mode != "" {
+			b = appendField(append(b, ','), "mode", p.Mode, maxID)
+		}
+		b = appendField(append(b, ','), "outcome", string(p.Outcome), maxID)
+		if p.Detail != "" {
+			b = appendField(append(b, ','), "detail", p.Detail, maxDetail)
+		}
+		if p.Removed > 0 {
+			b = appendInt(append(b, `,"removed":`...), int64(p.Removed))
+		}
+		if p.Differs {
+			b = append(b, `,"differs":true`...)
+		}
+		b = appendInt(append(b, `,"micros":`...), p.Micros)
+		l.add(append(b, '}'))
+	}
+	l.end(f, "policies")
 }
 
 func (w *describer) attempts(f fields, attempts []engine.Attempt) {
