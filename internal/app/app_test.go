@@ -70,6 +70,7 @@ func run(t *testing.T, o Options) (address string, stop func()) {
 	select {
 	case address = <-ready:
 	case err := <-done:
+		done <- nil // for stop
 		t.Fatalf("run: %v", err)
 	}
 	return address, stop

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // usage is what a process holds, as the system sees it.
@@ -38,6 +39,31 @@ func (p *process) usage(t *testing.T) usage {
 	return usage{
 		rss: int64(statusField(t, string(text), "VmRSS")) << 10, threads: statusField(t, string(text), "Threads"), fds: len(open),
 	}
+}
+
+// cpu is how much processor time the process has used. Where there is no /proc, the
+// test is skipped.
+func (p *process) cpu(t *testing.T) time.Duration {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+	if os.IsNotExist(err) {
+		t.Skip("this system has no /proc to read")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), ") ") // behind the name of the program
+	const utime, stime, tick = 11, 12, 10 * time.Millisecond
+	fields := strings.Fields(rest)
+	ticks := 0
+	for _, i := range []int{utime, stime} {
+		n, err := strconv.Atoi(fields[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * tick
 }
 
 // statusField returns a number of /proc/PID/status.
