@@ -240,7 +240,7 @@ func sendBody(ctx context.Context, client *http.Client, url, body, team string) 
 func TestSoakBodiesBreakNoPolicy(t *testing.T) {
 	v := &verdicts{}
 	address := readingGateway(t, v)
-	n := 20_000
+	n := 8_000
 	switch {
 	case os.Getenv("GATEWRIGHT_SOAK") != "":
 		n = 1_000_000
