@@ -119,6 +119,16 @@ func (in *input) sessionName(r *engine.Request) string {
 	return unsafe.String(&in.session[0], len(in.session)) //nolint:gosec // of in, which lives as long and is not written before the next request
 }
 
+// skip marks what a policy has removed, for those that are asked after it.
+func (in *input) skip(v *verdict) {
+	for i := range v.removals {
+		m := &v.removals[i]
+		if c := &in.Records[m.index]; c.Skipped == 0 {
+			c.Skipped, c.SkippedUntil = abi.SkipPolicy, instant(m.until)
+		}
+	}
+}
+
 // client adds what one policy needs of what the client sent.
 func (in *input) client(r *engine.Request, n *needs) {
 	in.ID, in.Text, in.Granted = "", "", n.text != TextNone

@@ -122,6 +122,9 @@ func (b *bound) admit(ctx context.Context, r *engine.Request, s *scratch, out *e
 		}
 		out.Trail.Record(rec)
 	}
+	if u != nil && goesOn {
+		s.in.skip(&s.used)
+	}
 	return goesOn
 }
 

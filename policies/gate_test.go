@@ -216,6 +216,27 @@ func TestGate(t *testing.T) {
 	}
 }
 
+func TestAPolicySeesWhatOneBeforeItRemoved(t *testing.T) {
+	var seen []abi.Skip
+	books := shelf{
+		digestOf(0): exclude("x", "us"),
+		digestOf(1): func(in *input, _ *verdict) error {
+			for i := range in.Records {
+				seen = append(seen, in.Records[i].Skipped)
+			}
+			return nil
+		},
+	}
+	rules, err := newRules(t.Context(), lives(t, Admission, []string{"a", "b"}, Binding{ID: "1", Policy: "a"}, Binding{ID: "2", Policy: "b"}), books, nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refuse(t, rules, ask("k"), poolOf("eu", "us"))
+	if diff := cmp.Diff([]abi.Skip{0, abi.SkipPolicy}, seen); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestAPolicyThatKeepsFailingIsSuspended(t *testing.T) {
 	asked := 0
 	books := shelf{digestOf(0): func(*input, *verdict) error {
