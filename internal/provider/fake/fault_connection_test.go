@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // broken wants a body that ends with an error after some content.
@@ -83,8 +84,11 @@ func TestCloseOnReuse(t *testing.T) {
 		if first.header.Get("Connection") == "close" {
 			t.Error("the answer announces the close")
 		}
-		if n := r.InFlight("a"); n != 0 {
-			t.Errorf("%d requests in flight after the answer", n)
+		// The client can have the whole answer a moment before its handler is done.
+		for end := time.Now().Add(10 * time.Second); r.InFlight("a") != 0; time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("%d requests in flight after the answer", r.InFlight("a"))
+			}
 		}
 		// POST is not repeated by net/http once it was written.
 		second := r.send(t, "POST", chatPath, chatBody)
@@ -137,9 +141,6 @@ func TestHTTP2(t *testing.T) {
 			defer client.CloseIdleConnections()
 			got := do(t.Context(), client, http.MethodPost, srv.URL+chatPath, streamBody)
 			c.check(t, got)
-			if n := u.InFlight("a"); n != 0 && c.fault != "ok" {
-				t.Logf("%d still in flight", n)
-			}
 		})
 	}
 }
