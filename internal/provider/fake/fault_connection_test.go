@@ -85,10 +85,11 @@ func TestCloseOnReuse(t *testing.T) {
 			t.Error("the answer announces the close")
 		}
 		// The client can have the whole answer a moment before its handler is done.
-		for end := time.Now().Add(10 * time.Second); r.InFlight("a") != 0; time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(10 * time.Second); r.InFlight("a") != 0; {
 			if time.Now().After(end) {
 				t.Fatalf("%d requests in flight after the answer", r.InFlight("a"))
 			}
+			<-time.After(time.Millisecond)
 		}
 		// POST is not repeated by net/http once it was written.
 		second := r.send(t, "POST", chatPath, chatBody)
