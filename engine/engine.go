@@ -40,8 +40,9 @@ type Target struct {
 }
 
 // Sink receives the answer. The executor calls Commit once, then Write and
-// Flush; before Commit nothing has reached the client. It is used by one
-// goroutine at a time.
+// Flush; before Commit nothing has reached the client. What has been written and
+// not flushed goes out with the end of the answer. It is used by one goroutine at
+// a time.
 type Sink interface {
 	Commit(a Answer) error
 	Write(p []byte) (int, error)

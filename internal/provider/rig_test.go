@@ -96,6 +96,7 @@ func (r *rig) ask(ctx context.Context, change func(*engine.Request)) (*recorder,
 	}
 	sink := &recorder{began: time.Now()}
 	d, err := r.engine.Serve(ctx, r.snapshot, req, sink, time.Now)
+	sink.end()
 	return sink, d, err
 }
 
@@ -293,6 +294,13 @@ func (s *recorder) Flush() error {
 	s.flushes = append(s.flushes, fmt.Sprintf("%v %s", time.Since(s.began), all[s.flushed:]))
 	s.flushed = len(all)
 	return nil
+}
+
+// end brings out what was left, as the end of an answer does.
+func (s *recorder) end() {
+	if s.flushed < s.out.Len() {
+		_ = s.Flush()
+	}
 }
 
 // attempts lists the attempts of a decision as "a:server b:ok".

@@ -145,14 +145,12 @@ func (p *pump) finish(finished bool) {
 	}
 }
 
-// complete ends a stream that is complete; tail is what the upstream owes.
+// complete ends a stream that is complete; tail is what the upstream owes. What is
+// not flushed here goes out with the end of the answer, in one write: at once, or
+// before the stream waits for the end of its body.
 func (p *pump) complete(tail []byte) *Failure {
 	a := p.attempt
-	err := a.out.write(tail)
-	if err == nil && a.out.dirty {
-		_, err = a.out.flush()
-	}
-	if err != nil {
+	if err := a.out.write(tail); err != nil {
 		return p.clientGone(err)
 	}
 	a.usage = p.resp.Stream.Usage()

@@ -38,8 +38,8 @@ type Call struct {
 	// Clock tells the time. It is never nil.
 	Clock func() time.Time
 	// Waiting is called by a stream each time before it reads from the upstream,
-	// by the goroutine that is in Next: what was handed out before is flushed
-	// then. It is never nil.
+	// by the goroutine that is in Next or Close: what was handed out before is
+	// flushed then. It is never nil.
 	Waiting func()
 	// Again is for Outgoing: it charges the retry budget, because an upstream that
 	// resets kept connections after it has read the request looks like one that

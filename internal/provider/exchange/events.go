@@ -9,17 +9,25 @@ import (
 	"gatewright/internal/wire/sse"
 )
 
-// Announced is a reader that says so before it reads.
-type Announced struct {
+// announced is the body of a stream. It says so before it reads.
+type announced struct {
 	io.Reader
-	Waiting func()
+	exchange *Exchange
 }
 
 // Read implements [io.Reader].
-func (r *Announced) Read(p []byte) (int, error) {
-	r.Waiting()
-	return r.Reader.Read(p)
+func (r *announced) Read(p []byte) (int, error) {
+	r.exchange.Call.Waiting()
+	n, err := r.Reader.Read(p)
+	if err != nil {
+		r.exchange.over = true
+	}
+	return n, err
 }
+
+// Announced returns the body of a stream as its events or pieces are to be read:
+// the client gets what was handed out before the stream waits for more.
+func (x *Exchange) Announced(body io.Reader) io.Reader { return &announced{body, x} }
 
 // Events reads the events of one stream. It is used by one goroutine.
 type Events struct {
@@ -29,10 +37,9 @@ type Events struct {
 	Cut bool
 }
 
-// Events returns the events of a stream whose body is read through the
-// exchange.
+// Events returns the events of a stream whose body is [Exchange.Announced].
 func (x *Exchange) Events(body io.Reader) Events {
-	return Events{in: sse.NewReader(&Announced{body, x.Call.Waiting}, x.eventLimit)}
+	return Events{in: sse.NewReader(x.Announced(body), x.eventLimit)}
 }
 
 // Next returns the next event that has data; comments are passed over. It is

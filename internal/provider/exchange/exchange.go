@@ -36,6 +36,8 @@ type Exchange struct {
 	// Amend changes what was read of an error before it is judged; nil = nothing
 	// is changed.
 	Amend func(*fault.Fault)
+
+	over bool // the end of a stream's body has been seen
 }
 
 // Reader makes the response of an answer with a good status, in the text of the
@@ -161,9 +163,10 @@ func (x *Exchange) ResponseHeader(kind []string) http.Header {
 
 // CloseStream gives the body of a stream up. If it has been read to its end it
 // is read on a little, so that the connection can be used again, as long as ctx,
-// that of the call, lasts.
+// that of the call, lasts; the client has the whole answer before.
 func (x *Exchange) CloseStream(ctx context.Context, ended bool) error {
-	if ended && ctx.Err() == nil {
+	if ended && !x.over && ctx.Err() == nil {
+		x.Call.Waiting()
 		_, _ = io.CopyN(io.Discard, x.Resp.Body, maxDrain)
 	}
 	return x.Body.Close()

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -194,6 +195,33 @@ func TestEvents(t *testing.T) {
 			}
 			if strings.Join(got, " ") != tt.want || events.Cut != tt.cut || waits == 0 {
 				t.Errorf("got %q, cut %v, %d waits", got, events.Cut, waits)
+			}
+		})
+	}
+}
+
+// TestCloseStream: the client has the whole answer before the end of the body is
+// waited for; where that has been seen nothing waits.
+func TestCloseStream(t *testing.T) {
+	for _, tt := range []struct {
+		name        string
+		body        io.Reader
+		ended, told bool
+	}{
+		{"the end came with the last event", iotest.DataErrReader(strings.NewReader("data: 1\n\n")), true, false},
+		{"the end is still to come", strings.NewReader("data: 1\n\n"), true, true},
+		{"given up", strings.NewReader("data: 1\n\n"), false, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			x := answered(service(t, nil), 200, http.Header{}, tt.body)
+			events := x.Events(x.Body)
+			if _, err := events.Next(); err != nil {
+				t.Fatal(err)
+			}
+			told := false
+			x.Call.Waiting = func() { told = true }
+			if err := x.CloseStream(t.Context(), tt.ended); err != nil || told != tt.told {
+				t.Errorf("told before it waits: %v, want %v (%v)", told, tt.told, err)
 			}
 		})
 	}

@@ -31,7 +31,8 @@ type rawBody struct {
 }
 
 func newRawBody(ctx context.Context, x *call) *rawBody {
-	s := &rawBody{call: *x, ctx: ctx, from: &exchange.Announced{Reader: x.Body, Waiting: x.Call.Waiting}}
+	s := &rawBody{call: *x, ctx: ctx}
+	s.from = s.Announced(s.Body)
 	s.piece, _ = pieces.Get().(*[pieceSize]byte)
 	return s
 }

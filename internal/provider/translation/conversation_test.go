@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"gatewright/internal/wire/recorded"
 	"gatewright/internal/wire/translate"
 )
 
@@ -56,13 +57,13 @@ func toBytes(list []json.RawMessage) [][]byte {
 }
 
 // take keeps an answer and gives each of its calls a result.
-func (c *talk) take(got *seen) {
+func (c *talk) take(got *recorded.Reading) {
 	if c.client == translate.Responses {
 		var items []json.RawMessage
-		_ = json.Unmarshal(got.turn, &items)
+		_ = json.Unmarshal(got.Turn, &items)
 		c.turns = append(c.turns, items...)
 	} else {
-		c.turns = append(c.turns, got.turn)
+		c.turns = append(c.turns, got.Turn)
 	}
 	var results []any
 	for _, call := range got.Calls {
@@ -143,7 +144,7 @@ func TestConversationMoves(t *testing.T) {
 						t.Fatalf("%v (%s, want %s)\n%s", err, attempts(d), want, conversation.body())
 					}
 					got := out.read(t, client, streams)
-					if len(got.Calls) != 2 || !got.over || got.failed {
+					if len(got.Calls) != 2 || !got.Over || got.Failed {
 						t.Fatalf("got %+v of %s", got, out.out.String())
 					}
 					conversation.take(got)

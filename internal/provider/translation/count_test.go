@@ -132,7 +132,9 @@ func TestEstimate(t *testing.T) {
 			var got struct {
 				Tokens int64 `json:"input_tokens"`
 			}
-			decode(t, []byte(out.out.String()), &got)
+			if err := json.Unmarshal([]byte(out.out.String()), &got); err != nil {
+				t.Fatalf("the client cannot read %q: %v", out.out.String(), err)
+			}
 			if got.Tokens < 8 || got.Tokens > 40 || out.out.String() != fmt.Sprintf(want.answer, got.Tokens) {
 				t.Errorf("got %s", out.out.String())
 			}

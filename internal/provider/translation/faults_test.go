@@ -301,7 +301,7 @@ func playFault(t *testing.T, tt *mangled, client, up translate.Protocol, streams
 		if err != nil {
 			t.Fatalf("%v (%s)", err, attempts(d))
 		}
-		if got := out.read(t, client, streams); got.Text != "this is upstream aspeaking" || !got.over || got.failed {
+		if got := out.read(t, client, streams); got.Text != "this is upstream aspeaking" || !got.Over || got.Failed {
 			t.Errorf("got %+v of %s", got, out.out.String())
 		}
 	case fails:
@@ -318,7 +318,7 @@ func playFault(t *testing.T, tt *mangled, client, up translate.Protocol, streams
 		}
 		out.out.Write(u.InBand) // what the server sends
 		got := out.read(t, client, true)
-		if got.over || got.Text != "this is upstream a" || got.failed != (client == translate.Responses) {
+		if got.Over || got.Text != "this is upstream a" || got.Failed != (client == translate.Responses) {
 			t.Errorf("got %+v of %s", got, out.out.String())
 		}
 	case none, given:

@@ -192,7 +192,7 @@ func (tt *row) play(t *testing.T, client, up translate.Protocol, streams bool, w
 		if attempts(d) != "a:truncated" || !u.Committed || !d.Result.Truncated {
 			t.Errorf("got %+v (%s)", u, attempts(d))
 		}
-		if got := out.read(t, client, true); got.over || got.Reason != "" || got.Text == "" {
+		if got := out.read(t, client, true); got.Over || got.Reason != "" || got.Text == "" {
 			t.Errorf("got %+v of %s", got, out.out.String())
 		}
 	case fails:
@@ -230,7 +230,7 @@ func (tt *row) wantServed(t *testing.T, out *sink, d *engine.Decision, err error
 		t.Fatalf("%v (%s)", err, attempts(d))
 	}
 	got := out.read(t, client, streams)
-	if got.Reason == "" || !got.over || got.failed {
+	if got.Reason == "" || !got.Over || got.Failed {
 		t.Errorf("got %+v of %s", got, out.out.String())
 	}
 	special := slices.ContainsFunc([]string{"refusal", "filter", "window-full", "empty-content", "huge-event", "long-stream"}, func(s string) bool { return strings.Contains(tt.fault, s) })

@@ -27,7 +27,7 @@ func TestText(t *testing.T) {
 			t.Fatalf("%v (%s)", err, attempts(d))
 		}
 		got := out.read(t, client, streams)
-		if got.Text != "an answer" || !got.over || got.failed || got.Input != 11 || got.Output != 7 {
+		if got.Text != "an answer" || !got.Over || got.Failed || got.Input != 11 || got.Output != 7 {
 			t.Errorf("got %+v of %s", got, out.out.String())
 		}
 		if u := d.Result.Usage; !u.Known || u.Input != 11 || u.Output != 7 {
@@ -132,7 +132,7 @@ func TestTools(t *testing.T) {
 			t.Fatalf("%v (%s)", err, attempts(d))
 		}
 		got := out.read(t, client, streams)
-		if got.Text != "let me see" || got.Reason != reasons[client] || !got.over || len(got.Calls) != 2 {
+		if got.Text != "let me see" || got.Reason != reasons[client] || !got.Over || len(got.Calls) != 2 {
 			t.Fatalf("got %+v of %s", got, out.out.String())
 		}
 		if a, b := got.Calls[0], got.Calls[1]; a.Name != "weather" || a.Arguments != `{"city":"Rome"}` || b.Name != "time" || b.Arguments != `{}` || a.ID == b.ID || a.ID == "" {
@@ -169,7 +169,7 @@ func TestStructuredOutput(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v (%s)", err, attempts(d))
 		}
-		if got := out.read(t, client, streams); got.Text != `{"n":1}` || len(got.Calls) != 0 || !got.over {
+		if got := out.read(t, client, streams); got.Text != `{"n":1}` || len(got.Calls) != 0 || !got.Over {
 			t.Errorf("got %+v of %s", got, out.out.String())
 		}
 		asked := s.last().request
@@ -203,7 +203,7 @@ func TestReasoning(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v (%s)", err, attempts(d))
 		}
-		if got := out.read(t, client, streams); got.Text != "an answer" || got.Reasoning != "hm" || !got.over {
+		if got := out.read(t, client, streams); got.Text != "an answer" || got.Reasoning != "hm" || !got.Over {
 			t.Errorf("got %+v of %s", got, out.out.String())
 		}
 		if asked := s.last().request.Thinking; asked.Effort != translate.EffortHigh && asked.Budget == 0 && up != translate.Gemini {
@@ -228,7 +228,7 @@ func TestRefusal(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v (%s)", err, attempts(d))
 		}
-		if got := out.read(t, client, streams); got.Text != "" || got.Reason != reasons[client] || !got.over {
+		if got := out.read(t, client, streams); got.Text != "" || got.Reason != reasons[client] || !got.Over {
 			t.Errorf("got %+v of %s", got, out.out.String())
 		}
 		other := speaks(t, translate.Chat, says("instead"))
@@ -277,7 +277,7 @@ func TestOtherForm(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v (%s)", err, attempts(d))
 		}
-		if got := out.read(t, client, streams); got.Text != "let me see" || len(got.Calls) != 2 || !got.over {
+		if got := out.read(t, client, streams); got.Text != "let me see" || len(got.Calls) != 2 || !got.Over {
 			t.Errorf("got %+v of %s", got, out.out.String())
 		}
 		if u := d.Result.Usage; !u.Known || u.Input != 11 {

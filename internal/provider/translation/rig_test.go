@@ -45,6 +45,7 @@ type upstream struct {
 	handler  http.HandlerFunc
 	about    translate.Upstream
 	limits   engine.Timeouts // zero = long ones
+	slow     bool            // its last bytes may be long in coming, and are waited for
 }
 
 // rig is an engine whose deployments speak different protocols, called in the
@@ -89,7 +90,11 @@ func newRigWith(t *testing.T, chains map[engine.Chain][]string, upstreams ...ups
 		Models:     []*engine.Model{model, other},
 		Strategies: map[string]*engine.Strategy{engine.StrategyBalanced: {Name: engine.StrategyBalanced}},
 	}
+	finish := shortLimit
 	for i, up := range upstreams {
+		if up.slow {
+			finish = 30 * time.Second
+		}
 		srv := httptest.NewServer(up.handler)
 		t.Cleanup(srv.Close)
 		if up.limits == (engine.Timeouts{}) {
@@ -114,7 +119,7 @@ func newRigWith(t *testing.T, chains map[engine.Chain][]string, upstreams ...ups
 	if err != nil {
 		t.Fatal(err)
 	}
-	dispatcher := provider.NewDispatcher(tracker, provider.Options{FinishWait: shortLimit})
+	dispatcher := provider.NewDispatcher(tracker, provider.Options{FinishWait: finish})
 	return &rig{t: t, tracker: tracker, snapshot: snapshot, engine: engine.New(snapshot, tracker, nobody{}, dispatcher, nobody{})}
 }
 
