@@ -136,6 +136,14 @@ func (c Capabilities) Names() []string {
 	return names
 }
 
+// If returns the abilities when they are needed, and otherwise none.
+func (c Capabilities) If(needed bool) Capabilities {
+	if needed {
+		return c
+	}
+	return 0
+}
+
 // CapabilityByName returns the ability that configuration calls name.
 func CapabilityByName(name string) (Capabilities, bool) {
 	for i, n := range capabilityNames {

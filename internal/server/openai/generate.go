@@ -51,22 +51,9 @@ func fill(to *engine.Request, from *wire.Request) {
 	to.TextBytes = from.TextBytes
 	to.MaxOutput = from.MaxOutput
 	to.DisableFallbacks = from.DisableFallbacks
-	for _, need := range [...]struct {
-		is  bool
-		cap engine.Capabilities
-	}{
-		{from.Tools, engine.CapTools},
-		{from.Vision, engine.CapVision},
-		{from.Audio, engine.CapAudio},
-		{from.Video, engine.CapVideo},
-		{from.Files, engine.CapFiles},
-		{from.JSONSchema, engine.CapJSONSchema},
-		{from.Reasoning, engine.CapReasoning},
-	} {
-		if need.is {
-			to.Needs |= need.cap
-		}
-	}
+	to.Needs |= engine.CapTools.If(from.Tools) | engine.CapVision.If(from.Vision) | engine.CapAudio.If(from.Audio) |
+		engine.CapVideo.If(from.Video) | engine.CapFiles.If(from.Files) | engine.CapJSONSchema.If(from.JSONSchema) |
+		engine.CapReasoning.If(from.Reasoning)
 }
 
 // session is what the body says of its session. Embeddings belong to one only

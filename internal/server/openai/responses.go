@@ -91,21 +91,8 @@ func fillResponses(to *engine.Request, from *wire.Request) {
 	to.MaxOutput = from.MaxOutput
 	to.DisableFallbacks = from.DisableFallbacks
 	to.Native = from.Native
-	for _, need := range [...]struct {
-		is  bool
-		cap engine.Capabilities
-	}{
-		{from.Tools, engine.CapTools},
-		{from.Vision, engine.CapVision},
-		{from.Audio, engine.CapAudio},
-		{from.Files, engine.CapFiles},
-		{from.JSONSchema, engine.CapJSONSchema},
-		{from.Reasoning, engine.CapReasoning},
-	} {
-		if need.is {
-			to.Needs |= need.cap
-		}
-	}
+	to.Needs |= engine.CapTools.If(from.Tools) | engine.CapVision.If(from.Vision) | engine.CapAudio.If(from.Audio) |
+		engine.CapFiles.If(from.Files) | engine.CapJSONSchema.If(from.JSONSchema) | engine.CapReasoning.If(from.Reasoning)
 }
 
 // badResponsesRequest tells the client what is wrong with its body.
