@@ -18,6 +18,7 @@ type chunkScan struct {
 	payload bool // the chunk tells something beside choices and usage
 	fault   bool // there is an error inside
 	words   bool // there is a message where a message of an error may be
+	text    span // of the text with its quotes, if the piece that was taken holds one and nothing else
 }
 
 // top walks over the members of a chunk.
@@ -199,7 +200,7 @@ func (c *chunkScan) take(p *choicePiece) {
 		if m.walk() && p.finish {
 			c.completeCalls(&m)
 		}
-		what, c.edits = m.said, m.edits
+		what, c.edits, c.text = m.said, m.edits, m.onlyText()
 	} else if p.finish && state != nil && state.think.holds() {
 		what |= saidText
 		c.edits = append(c.edits, heldDelta(p, state.think))
@@ -212,6 +213,13 @@ func (c *chunkScan) take(p *choicePiece) {
 		state.said |= what
 		state.finished = state.finished || p.finish
 	}
+}
+
+// onlyText returns where the text stands, if the chunk told nothing beside it:
+// another one with the same bytes around its text tells nothing new either.
+func (c *chunkScan) onlyText() (text span, only bool) {
+	only = c.text.there() && len(c.s.pieces) == 1 && !c.s.thinks && !c.usage.Known && c.info == ChunkInfo{Content: true}
+	return c.text, only
 }
 
 var deltaKey = []byte(`"delta"`)

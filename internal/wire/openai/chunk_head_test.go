@@ -34,7 +34,7 @@ func TestHeadsChangeNothing(t *testing.T) {
 		with, without := NewStream(e, "public", wantUsage), NewStream(e, "public", wantUsage)
 		for range rapid.IntRange(1, 6).Draw(t, "chunks") {
 			data := rapid.SampledFrom(same).Draw(t, "head") + rest.Draw(t, "rest")
-			without.head = head0
+			without.head, without.like = head0, likeness{}
 			want := told(without, data)
 			if got := told(with, data); got != want {
 				t.Fatalf("%s:\n got %s\nwant %s", data, got, want)

@@ -31,6 +31,8 @@ type messageScan struct {
 	text   *textPlaces
 
 	said  said
+	texts int  // strings that are not empty
+	last  span // of them, with its quotes
 	open  int  // offset behind the brace
 	bare  bool // there are no members
 	calls bool // there is a list of tool calls, empty or not
@@ -53,7 +55,7 @@ func (m *messageScan) walk() bool {
 		case "content":
 			m.content()
 		case "reasoning_content", "reasoning", "reasoning_details":
-			m.note(saidText)
+			m.noteText()
 		case "refusal":
 			m.note(saidRefusal)
 		case "tool_calls":
@@ -75,6 +77,31 @@ func (m *messageScan) note(what said) {
 	if filled(m.Cursor) {
 		m.said |= what
 	}
+}
+
+// noteText takes a text, or what stands in its place.
+func (m *messageScan) noteText() {
+	isString := m.Kind() == scan.KindString
+	start := m.Pos()
+	if !filled(m.Cursor) {
+		return
+	}
+	m.said |= saidText
+	if isString {
+		m.texts++
+		m.last = span{start, m.Pos()}
+	} else {
+		m.texts += 2 // the parts of a list are not looked for
+	}
+}
+
+// onlyText returns where the text stands if the message holds one and nothing
+// else.
+func (m *messageScan) onlyText() span {
+	if m.texts != 1 || m.said != saidText {
+		return span{}
+	}
+	return m.last
 }
 
 // filled takes the value that is due and reports whether it holds anything: a
@@ -102,7 +129,7 @@ func filled(c *scan.Cursor) bool {
 // think become reasoning_content before it.
 func (m *messageScan) content() {
 	if m.Kind() != scan.KindArray {
-		m.note(saidText)
+		m.noteText()
 		return
 	}
 	keyStart, start := m.KeyStart(), m.Pos()

@@ -46,6 +46,7 @@ type Stream struct {
 	calls   callTable
 
 	head head // of the chunks so far
+	like likeness
 
 	// Of the chunk at hand.
 	edits  []scan.Edit
@@ -183,6 +184,9 @@ func (s *Stream) Chunk(dst, data []byte) (out []byte, info ChunkInfo, err error)
 		s.done = true
 		return dst, ChunkInfo{Done: true}, nil
 	}
+	if out, alike := s.like.append(dst, data); alike {
+		return out, ChunkInfo{Content: true}, nil
+	}
 	c := chunkScan{Cursor: scan.NewCursor(data, maxDepth), s: s, body: data, edits: s.edits[:0]}
 	s.pieces = s.pieces[:0]
 	c.top()
@@ -207,5 +211,9 @@ func (s *Stream) Chunk(dst, data []byte) (out []byte, info ChunkInfo, err error)
 	if len(c.edits) > 1 {
 		slices.SortStableFunc(c.edits, byStart)
 	}
-	return scan.Splice(dst, data, c.edits), c.info, nil
+	out = scan.Splice(dst, data, c.edits)
+	if text, only := c.onlyText(); only {
+		s.like.learn(data, out[len(dst):], c.edits, text)
+	}
+	return out, c.info, nil
 }
