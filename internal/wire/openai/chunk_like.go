@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"slices"
 
 	"gatewright/internal/wire/scan"
 )
@@ -16,7 +17,8 @@ type likeness struct {
 	// What the client got for them.
 	outBefore, outAfter []byte
 
-	tries int // chunks that were learnt since one was alike
+	room  []byte // holds all of them
+	tries int    // chunks that were learnt since one was alike
 }
 
 const (
@@ -58,9 +60,13 @@ func (l *likeness) learn(data, out []byte, edits []scan.Edit, text span) {
 			moved += len(e.Text) - (e.End - e.Start)
 		}
 	}
+	l.room = slices.Grow(l.room[:0], len(data)+len(out)) // so that nothing moves
+	keep := func(part []byte) []byte {
+		from := len(l.room)
+		l.room = append(l.room, part...)
+		return l.room[from:]
+	}
 	before, after := text.start+1, text.end-1
-	l.before = append(l.before[:0], data[:before]...)
-	l.after = append(l.after[:0], data[after:]...)
-	l.outBefore = append(l.outBefore[:0], out[:before+moved]...)
-	l.outAfter = append(l.outAfter[:0], out[after+moved:]...)
+	l.before, l.after = keep(data[:before]), keep(data[after:])
+	l.outBefore, l.outAfter = keep(out[:before+moved]), keep(out[after+moved:])
 }

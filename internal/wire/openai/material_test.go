@@ -77,7 +77,8 @@ func readFile(tb testing.TB, name string) []byte {
 	return data
 }
 
-// recordings returns the recorded answers of a kind: ".sse" or ".json".
+// recordings returns the recorded answers of a kind: ".sse" or ".json". What is
+// neither chat nor embeddings is not among them.
 func recordings(tb testing.TB, suffix string) []recording {
 	tb.Helper()
 	var index struct{ Files []recording }
@@ -86,7 +87,7 @@ func recordings(tb testing.TB, suffix string) []recording {
 	}
 	var some []recording
 	for _, r := range index.Files {
-		if strings.HasSuffix(r.File, suffix) {
+		if strings.HasSuffix(r.File, suffix) && r.Protocol != "other" {
 			some = append(some, r)
 		}
 	}
