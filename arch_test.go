@@ -22,6 +22,7 @@ type room struct {
 	outside []string // modules or packages from outside
 	never   []string // standard library packages that it must not use
 	pure    bool     // no clock and no randomness of its own
+	tests   bool     // for tests alone: nothing of the product imports it
 }
 
 // house is the whole plan of the house: a package that is not listed here
@@ -56,6 +57,7 @@ var house = map[string]room{
 	"internal/wire/prompt":    {ours: []string{"internal/wire/scan"}, never: []string{"net", "os"}},
 	"internal/wire/tokens":    {ours: []string{"internal/wire/scan"}, outside: []string{"github.com/tiktoken-go/tokenizer"}, never: io},
 	"internal/wire/translate": {ours: []string{"internal/wire/*"}, never: []string{"net", "os"}},
+	"internal/wire/recorded":  {never: []string{"net", "os"}, tests: true},
 
 	"internal/provider":        {ours: []string{"engine", "internal/wire/*", "internal/provider/health", "internal/provider/http1"}},
 	"internal/provider/http1":  {},
@@ -137,6 +139,9 @@ func TestEachPackageImportsWhatItsRoomAllows(t *testing.T) {
 		for _, i := range p.Imports {
 			if why := r.refuses(i); why != "" {
 				t.Errorf("%s imports %s: %s", name, i, why)
+			}
+			if house[strings.TrimPrefix(i, module)].tests {
+				t.Errorf("%s imports %s, which is for tests alone", name, i)
 			}
 		}
 		if r.pure {

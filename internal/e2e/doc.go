@@ -1,12 +1,14 @@
 // Package e2e drives the built binary from outside, as its users do: real
 // SDKs, real sockets, kill and restart. It is a module of its own, so that
 // what it needs stays out of the gateway's dependencies, and it imports no
-// room of the gateway. It needs a Unix system; what needs Linux says so.
+// room of the gateway: the one package that it shares, internal/wire/recorded, is for
+// tests and knows no room either. It needs a Unix system; what needs Linux says so.
 //
 // Read binary_test.go first (a process and its log), then simulator_test.go (its
 // upstreams), caller_test.go and talker_*_test.go (its clients). The tests that
 // begin with protocols_ drive every client against an upstream of every protocol;
-// those with the build tag node need `npm ci` in the folder node.
+// those that begin with recorded_ give them what real services have answered; those
+// with the build tag node need `npm ci` in the folder node.
 //
 // Tests that hold the gateway under load, faults and kills do a part of it each
 // time and the whole with GATEWRIGHT_SOAK=1 (`make soak`); -v shows their
