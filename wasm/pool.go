@@ -7,8 +7,10 @@ import (
 	"time"
 )
 
-// patience is how long a call waits for an instance.
-const patience = time.Millisecond
+// patience is how long a call waits for an instance. There is one for each
+// processor and a call never waits for anything, so all are taken only while the
+// system lets others run, and a moment later one is free.
+const patience = 10 * time.Millisecond
 
 // pool holds the instances of a module. The one that was used last is taken
 // first: its memory is still in the processor's cache.
