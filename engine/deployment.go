@@ -82,7 +82,7 @@ const (
 
 // multiplier is the share of the price that a caller pays at now, in ppm.
 func (d *Deployment) multiplier(now time.Time) int64 {
-	s := d.Sale
+	s := &d.Sale
 	if s.Multiplier == 0 || (!s.From.IsZero() && now.Before(s.From)) || (!s.Until.IsZero() && !now.Before(s.Until)) {
 		return ppm
 	}
@@ -157,7 +157,11 @@ func (d *Deployment) Cost(u Usage, now time.Time) int64 {
 // EstimatedCost is what the request would cost if it used the estimated input
 // and the output that it asks for; Unknown when the price is not known.
 func (d *Deployment) EstimatedCost(r *Request) int64 {
-	return d.Cost(Usage{Known: true, Input: r.InputTokens, Output: r.MaxOutput}, r.Now)
+	if !d.Price.Known {
+		return Unknown
+	}
+	sum := min(tokenCost(r.InputTokens, d.Price.Input)+tokenCost(r.MaxOutput, d.Price.Output), maxCost)
+	return scale(sum, d.multiplier(r.Now))
 }
 
 // maxCost is what absurd token counts cost: more than any cap, and safe to
@@ -182,9 +186,12 @@ func tokenCost(n, price int64) int64 {
 	if hi >= million {
 		return maxCost
 	}
-	quotient, rest := bits.Div64(hi, lo, million)
+	quotient, rest := lo/million, lo%million // which the compiler multiplies out
+	if hi > 0 {
+		quotient, rest = bits.Div64(hi, lo, million)
+	}
 	if quotient >= maxCost {
 		return maxCost
 	}
-	return int64(quotient) + int64(rest/(million/2)) //nolint:gosec // rest is below a million
+	return int64(quotient) + int64(rest/(million/2))
 }

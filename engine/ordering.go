@@ -19,7 +19,7 @@ type orderer struct {
 	rank     []int       // scratch of the law
 	known    []float64   // scratch of the median
 	faults   []RuleFault
-	trail    Trail
+	trail    *Trail // of the request
 	strategy *Strategy
 	locked   bool // priority and weight are bypassed
 }
@@ -42,7 +42,7 @@ type RuleFault struct {
 func (o *orderer) run(ctx context.Context, r *Request, s *Strategy) {
 	o.strategy = s
 	o.locked = len(o.pool) > 0 && o.pool[0].Locked
-	o.faults, o.trail.list = o.faults[:0], o.trail.list[:0]
+	o.faults = o.faults[:0]
 	o.computeDraw(r, s)
 	o.computeValues(ctx, r, s)
 	slices.SortFunc(o.order, o.byDraw)
@@ -217,7 +217,7 @@ func (o *orderer) computeValues(ctx context.Context, r *Request, s *Strategy) {
 // ask lets a key write its values.
 func (o *orderer) ask(ctx context.Context, r *Request, key SortKey, out []float64) error {
 	if p, ok := key.(PolicyKey); ok {
-		return p.Rank(ctx, r, o.pool, out, &o.trail)
+		return p.Rank(ctx, r, o.pool, out, o.trail)
 	}
 	return key.Values(ctx, r, o.pool, out)
 }

@@ -10,7 +10,7 @@ type PolicyRecord struct {
 	Mode    string  `json:"mode,omitempty"`
 	Outcome Outcome `json:"outcome"`
 	Detail  string  `json:"detail,omitempty"` // of a fault: what happened
-	Micros  int64   `json:"micros"`           // time it took
+	Micros  int64   `json:"micros"`           // time it took; 0 of an answer that was kept
 	Removed int     `json:"removed,omitempty"`
 	// Differs says of a shadow that it would have decided otherwise.
 	Differs bool `json:"differs,omitempty"`
@@ -46,14 +46,47 @@ const (
 	OutcomeSuspended Outcome = "suspended"       // it failed too often and was not asked
 )
 
-// Trail collects what policies did. The zero value is ready to use.
-type Trail struct{ list []PolicyRecord }
+// Trail collects what policies did in one request. The zero value is ready to use.
+type Trail struct {
+	list []PolicyRecord
+	memo Memo
+}
+
+// Memo is what policies know of a pool and keep for those that are asked about the
+// same pool after them. The engine does not look into it.
+type Memo interface {
+	// Done gives it back: nobody will ask for it any more.
+	Done()
+}
+
+// NewTrail returns an empty trail. Its first records stand in room, which is its own
+// from now on.
+func NewTrail(room []PolicyRecord) Trail { return Trail{list: room[:0]} }
 
 // Record adds one evaluation.
 func (t *Trail) Record(p PolicyRecord) { t.list = append(t.list, p) }
 
 // List returns what was collected, in order. It is valid until the next use.
 func (t *Trail) List() []PolicyRecord { return t.list }
+
+// Leave keeps m for the policies that are asked about the same pool later. Between
+// its first check and its order nothing of a pool changes but what is Skipped, and
+// nothing of the request. What was left before is done.
+func (t *Trail) Leave(m Memo) {
+	t.End()
+	t.memo = m
+}
+
+// Left returns what a policy has left for this pool; nil = nothing.
+func (t *Trail) Left() Memo { return t.memo }
+
+// End ends a pool: what was left for it is done. The records stay.
+func (t *Trail) End() {
+	if m := t.memo; m != nil {
+		t.memo = nil
+		m.Done()
+	}
+}
 
 // PolicyKey is a SortKey made of a user's ranking: it tells what it did.
 type PolicyKey interface {

@@ -10,6 +10,7 @@ import (
 // and why says for what reason. The error is a refusal of the whole request.
 func (w *walk) plan(ctx context.Context, m *Model, path []string) (p *Plan, why emptiness, err error) {
 	pool := w.pool(m)
+	defer w.room.out.Trail.End()
 	w.estimate(pool)
 	w.engine.signals.Signals(w.request.Now, pool)
 	err = w.admit(ctx, pool)
@@ -89,7 +90,7 @@ func setTiers(pool []Candidate) {
 // the whole request, by a rule or for the fault of one.
 func (w *walk) admit(ctx context.Context, pool []Candidate) error {
 	out := &w.room.out
-	*out = Refusals{list: out.list[:0]}
+	out.list = out.list[:0]
 	for i := range pool {
 		if slices.Contains(w.tried, pool[i].ID) {
 			out.Remove(i, ReasonAlreadyTried, "this request has called it")
@@ -99,7 +100,7 @@ func (w *walk) admit(ctx context.Context, pool []Candidate) error {
 		return err
 	}
 	var refused error
-	defer func() { w.decision.Policies = append(w.decision.Policies, out.Trail.list...) }()
+	defer w.tell()
 	for _, check := range w.snapshot.Checks {
 		before := len(out.list)
 		err := check.Refuse(ctx, w.request, pool, out)
@@ -151,7 +152,7 @@ func (w *walk) apply(list []Refusal, pool []Candidate) error {
 // order ranks the admitted candidates; nil when none may be called now.
 func (w *walk) order(ctx context.Context, m *Model, path []string, pool []Candidate, strategy *Strategy) *Plan {
 	o, _ := w.engine.orderers.Get().(*orderer)
-	defer func() { o.pool = nil; w.engine.orderers.Put(o) }()
+	defer func() { o.pool, o.trail = nil, nil; w.engine.orderers.Put(o) }()
 	o.pool, o.order = pool, o.order[:0]
 	for i := range pool {
 		if pool[i].Skipped == nil {
@@ -161,7 +162,9 @@ func (w *walk) order(ctx context.Context, m *Model, path []string, pool []Candid
 	if len(o.order) == 0 {
 		return nil
 	}
+	o.trail = &w.room.out.Trail
 	o.run(ctx, w.request, strategy)
+	w.tell()
 	var mended bool
 	o.order, o.rank, mended = keepLaw(o.order, pool, o.rank)
 	w.record(o, strategy, mended)
@@ -190,6 +193,13 @@ func (w *walk) order(ctx context.Context, m *Model, path []string, pool []Candid
 	p.Order, p.LastResort = ordered[:n:n], ordered[n:]
 	p.byAffinity = p.Order[0].Affinity && !strategy.lists(KeyAffinity)
 	return p
+}
+
+// tell puts what policies did so far into the decision.
+func (w *walk) tell() {
+	if list := w.room.out.Trail.list; len(list) > 0 {
+		w.decision.Policies = list
+	}
 }
 
 // leftAlone reports whether a candidate is for the last resort only. The owner
@@ -221,7 +231,6 @@ func (w *walk) record(o *orderer, strategy *Strategy, mended bool) {
 	d := w.decision
 	d.LawMended = d.LawMended || mended
 	d.Faults = append(d.Faults, o.faults...)
-	d.Policies = append(d.Policies, o.trail.list...)
 	keys := make([]string, len(strategy.Keys))
 	for k := range strategy.Keys {
 		keys[k] = strategy.Keys[k].Key.Name()

@@ -44,12 +44,13 @@ type room struct {
 }
 
 // record is a decision in one piece with room for the one candidate and the one
-// attempt that most have.
+// attempt that most have, and for an admission and a ranking.
 type record struct {
 	decision   Decision
 	candidates [1]CandidateRecord
 	order      [1]string
 	attempts   [1]Attempt
+	policies   [2]PolicyRecord
 }
 
 // pendingModel is a fallback model that has not been tried.
@@ -67,6 +68,7 @@ func (e *Engine) newWalk(s *Snapshot, r *Request) *walk {
 	w := &walk{engine: e, snapshot: s, request: r, decision: &kept.decision}
 	w.visited, w.tried = w.room.visited[:0], w.room.tried[:0]
 	w.room.candidates, w.room.order, w.room.attempts = kept.candidates[:0], kept.order[:0], kept.attempts[:0]
+	w.room.out.Trail = NewTrail(kept.policies[:])
 	return w
 }
 
@@ -178,11 +180,13 @@ func (w *walk) crossModelTarget(ctx context.Context) *Plan {
 		model = next
 	}
 	d, before := w.decision, w.notes
-	order, candidates, faults, policies, mended := d.Order, d.Candidates, d.Faults, d.Policies, d.LawMended
+	trail := &w.room.out.Trail
+	order, candidates, faults, policies, told, mended := d.Order, d.Candidates, d.Faults, d.Policies, len(trail.list), d.LawMended
 	d.Order, d.Candidates = nil, nil
 	plan, _, err := w.plan(ctx, model, w.target.Path)
 	found := d.Candidates
 	w.notes, d.Order, d.Candidates, d.Faults, d.Policies, d.LawMended = before, order, candidates, faults, policies, mended
+	trail.list = trail.list[:told]
 	if err != nil || plan == nil || !plan.Order[0].Affinity {
 		return nil
 	}

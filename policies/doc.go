@@ -14,9 +14,11 @@
 // A [State] is data that is never changed: each step of a life makes a new one,
 // and whoever owns it stores it and has rules made of it. What a policy answers is
 // read by the contract and applied by the engine's law; a fault of it becomes what
-// its binding says, is counted, and suspends it when there are too many.
+// its binding says, is counted, and suspends it when there are too many. The
+// policies of one request share their input: the desk of a snapshot fills it once for
+// each pool.
 //
 // What never lives here: HTTP, files, the store, and the sandbox itself. Read
 // state.go for the life, then rules.go, gate.go and score.go for what a request
-// meets.
+// meets, and desk.go for what they share.
 package policies

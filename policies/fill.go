@@ -28,6 +28,7 @@ func newLabels(list []*engine.Provider) labels {
 // again and again; what it points to belongs to the request.
 type input struct {
 	abi.Input
+	lineup  *lineup // of the pool; nil = none
 	session [32]byte
 	places  map[string]int             // of candidates by id, if there are many
 	index   func(candidate string) int // looks them up
@@ -79,15 +80,32 @@ type needs struct {
 
 // fill puts into in what every policy is to know of one request; client adds
 // the rest.
-func (in *input) fill(r *engine.Request, pool []engine.Candidate, l labels) {
+func (in *input) fill(r *engine.Request, pool []engine.Candidate, d *desk) {
 	in.request(r)
-	if cap(in.Records) < len(pool) {
-		in.Records = make([]abi.Candidate, len(pool))
-	}
-	in.Records = in.Records[:len(pool)]
 	clear(in.places)
+	if in.lineup == nil || !in.lineup.is(pool) {
+		in.lineup = d.lineup(pool)
+	}
+	if in.lineup != nil {
+		in.Use(in.lineup.roster)
+	} else {
+		in.Use(nil)
+		in.Records = slices.Grow(in.Records[:0], len(pool))[:len(pool)]
+		for i := range pool {
+			fillFixed(&in.Records[i], pool[i].Deployment, d.labels)
+		}
+	}
 	for i := range pool {
-		fillCandidate(&in.Records[i], r, &pool[i], l)
+		fillChanging(&in.Records[i], r, &pool[i])
+	}
+}
+
+// refresh notes who was removed from the pool since in was filled for it.
+func (in *input) refresh(pool []engine.Candidate) {
+	for i := range pool {
+		if out, s := &in.Records[i], pool[i].Skipped; s != nil || out.Skipped != 0 {
+			fillSkipped(out, s)
+		}
 	}
 }
 
@@ -209,31 +227,51 @@ var abilities = [...]struct {
 	{engine.CapReasoning, abi.Reasoning},
 }
 
-func fillCandidate(out *abi.Candidate, r *engine.Request, c *engine.Candidate, l labels) {
-	d, p := c.Deployment, c.Provider
-	out.ID, out.Provider, out.Model, out.UpstreamModel = d.ID, p.ID, d.Model, d.UpstreamModel
-	out.Region, out.SupplyTier, out.Tags = p.Region, p.SupplyTier, l[p]
-	out.Flags = candidateFlags(c)
-	out.Circuit = abi.Circuit(c.Circuit)
-	out.Skipped, out.SkippedUntil = 0, abi.Unknown
-	if s := c.Skipped; s != nil {
-		out.Skipped, out.SkippedUntil = abi.SkipOf(string(s.Reason)), instant(s.Until)
+// fillFixed fills in what stays the same of a candidate from one request to the
+// next: prices too, unless there is a sale.
+func fillFixed(out *abi.Candidate, d *engine.Deployment, l labels) {
+	p := d.Provider
+	var now time.Time
+	*out = abi.Candidate{
+		ID: d.ID, Provider: p.ID, Model: d.Model, UpstreamModel: d.UpstreamModel,
+		Region: p.Region, SupplyTier: p.SupplyTier, Tags: l[p],
+		Flags:    flags(d.Caps) | abi.Stream,
+		Priority: abi.Count(int64(d.Priority)), Weight: abi.Count(int64(d.Weight)),
+		ContextLimit: limit(d.Context), MaxOutput: limit(d.MaxOutput),
+		PriceIn: d.InputPrice(now), PriceOut: d.OutputPrice(now), Price: d.BlendedPrice(now),
 	}
-	out.Tier, out.Priority, out.Weight = abi.Count(int64(c.Tier)), abi.Count(int64(d.Priority)), abi.Count(int64(d.Weight))
-	out.ContextLimit, out.MaxOutput = limit(d.Context), limit(d.MaxOutput)
-	out.InFlight, out.Samples = abi.Count(c.InFlight), abi.Count(c.Samples)
-	out.PriceIn, out.PriceOut, out.Price = d.InputPrice(r.Now), d.OutputPrice(r.Now), d.BlendedPrice(r.Now)
+}
+
+// fillChanging fills in the rest of a candidate.
+func fillChanging(out *abi.Candidate, r *engine.Request, c *engine.Candidate) {
+	out.Flags = out.Flags&^(abi.Affinity|abi.Preferred|abi.Locked) | candidateFlags(c)
+	out.Circuit = abi.Circuit(c.Circuit)
+	fillSkipped(out, c.Skipped)
+	out.Tier, out.InFlight, out.Samples = abi.Count(int64(c.Tier)), abi.Count(c.InFlight), abi.Count(c.Samples)
+	d := c.Deployment
+	if d.Sale.Multiplier != 0 {
+		out.PriceIn, out.PriceOut, out.Price = d.InputPrice(r.Now), d.OutputPrice(r.Now), d.BlendedPrice(r.Now)
+	}
 	out.EstCost = d.EstimatedCost(r)
 	out.TTFT, out.LatencyP50, out.LatencyP95 = milliseconds(c.TTFT), milliseconds(c.LatencyP50), milliseconds(c.LatencyP95)
 	out.Throughput, out.Success = c.Throughput, c.SuccessPPM
-	out.QuotaLeft, out.QuotaReset = c.QuotaLeft(r.Now), instant(c.QuotaReset(r.Now))
+	out.QuotaLeft, out.QuotaReset = abi.Unknown, abi.Unknown
+	if c.Quota != nil {
+		out.QuotaLeft, out.QuotaReset = c.QuotaLeft(r.Now), instant(c.QuotaReset(r.Now))
+	}
 	out.LastSuccess = instant(c.LastSuccess)
 }
 
-// candidateFlags are the abilities of a candidate that are known, and what the
-// request makes of it.
+func fillSkipped(out *abi.Candidate, s *engine.Skipped) {
+	out.Skipped, out.SkippedUntil = 0, abi.Unknown
+	if s != nil {
+		out.Skipped, out.SkippedUntil = abi.SkipOf(string(s.Reason)), instant(s.Until)
+	}
+}
+
+// candidateFlags are what the request makes of a candidate.
 func candidateFlags(c *engine.Candidate) abi.Flags {
-	f := flags(c.Caps) | abi.Stream
+	var f abi.Flags
 	if c.Affinity {
 		f |= abi.Affinity
 	}

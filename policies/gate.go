@@ -3,7 +3,6 @@ package policies
 import (
 	"context"
 	"errors"
-	"sync"
 
 	"gatewright/engine"
 )
@@ -17,19 +16,17 @@ type gate struct {
 	byTeam   map[string][]*bound
 	byOrg    map[string][]*bound
 	order    map[*bound]int
-	labels   labels
-	scratch  sync.Pool
+	desk     *desk
 }
 
 var _ engine.Check = (*gate)(nil)
 
 // newGate makes the check of bound admission policies, which come in their order.
-func newGate(list []*bound, l labels) *gate {
+func newGate(list []*bound, d *desk) *gate {
 	g := &gate{
 		byKey: map[string][]*bound{}, byTeam: map[string][]*bound{}, byOrg: map[string][]*bound{},
-		order: make(map[*bound]int, len(list)), labels: l,
+		order: make(map[*bound]int, len(list)), desk: d,
 	}
-	g.scratch.New = newScratch
 	for i, b := range list {
 		g.order[b] = i
 		switch {
@@ -62,9 +59,7 @@ func (g *gate) Refuse(ctx context.Context, r *engine.Request, pool []engine.Cand
 	if b == nil {
 		return nil
 	}
-	s, _ := g.scratch.Get().(*scratch)
-	defer g.scratch.Put(s)
-	s.in.fill(r, pool, g.labels)
+	s := g.desk.about(r, pool, &out.Trail)
 	for b != nil && b.admit(ctx, r, s, out) {
 		b = g.next(&lists, c, pool[0].Model)
 	}

@@ -345,7 +345,7 @@ func TestFill(t *testing.T) {
 	}
 	pool[1].Skipped = &engine.Skipped{Reason: engine.ReasonCooldown, Until: noon.Add(time.Second)}
 	var in input
-	in.fill(r, pool, newLabels([]*engine.Provider{pool[0].Provider}))
+	in.fill(r, pool, newDesk([]*engine.Provider{pool[0].Provider}))
 	in.client(r, &needs{})
 	want := abi.Input{
 		Org: "acme", Team: "web", Key: "k", Endpoint: "chat", Model: "m", Session: "01ab" + strings.Repeat("0", 28),
@@ -370,7 +370,7 @@ func TestFill(t *testing.T) {
 	}
 	ignore := cmp.FilterPath(func(p cmp.Path) bool {
 		name := p.Last().String()
-		return name == ".known" || name == ".values" || name == ".keys" || name == ".Headers" || name == ".Metadata"
+		return name == ".roster" || name == ".clock" || name == ".known" || name == ".values" || name == ".keys" || name == ".Headers" || name == ".Metadata"
 	}, cmp.Ignore())
 	if diff := cmp.Diff(want, in.Input, cmp.AllowUnexported(abi.Input{}), ignore); diff != "" {
 		t.Error(diff)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"gatewright/wasm"
@@ -25,6 +26,7 @@ func newGuest(m *wasm.Module, kind Kind) *guest {
 
 // decide implements program.
 func (g *guest) decide(ctx context.Context, in *input, out *verdict) error {
+	out.begin()
 	if g.kind == Ranking {
 		if err := g.module.Rank(ctx, &in.Input, &out.guest); err != nil {
 			return err
@@ -84,7 +86,11 @@ func (v *verdict) rank(r *abi.Result, candidates int) {
 		v.scores = append(v.scores[:0], r.Scores...)
 		return
 	}
-	v.unscored(candidates)
+	if len(r.Order) < candidates {
+		v.unscored(candidates)
+	} else {
+		v.scores = slices.Grow(v.scores[:0], candidates)[:candidates] // each is written
+	}
 	for position, i := range r.Order {
 		v.scores[i] = float64(position)
 	}

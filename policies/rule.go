@@ -46,23 +46,25 @@ var errUndefined = errors.New("its answer is undefined")
 
 // decide implements program.
 func (p *rule) decide(ctx context.Context, in *input, out *verdict) error {
+	if p.cache == nil {
+		out.begin()
+	}
 	var err error
 	if out.asked, err = abi.AppendJSON(out.asked[:0], &in.Input, stageOf(p.kind), p.reads); err != nil {
 		return err
 	}
-	if p.cache == nil {
-		if err := p.evaluate(ctx, in, out); err != nil {
-			return err
+	if p.cache != nil {
+		if known := p.cache.get(out.asked); known != nil {
+			return p.apply(known, in, out)
 		}
-		return p.apply(&out.answer, in, out)
-	}
-	if known := p.cache.get(out.asked); known != nil {
-		return p.apply(known, in, out)
+		out.begin() // what is asked is short then
 	}
 	if err := p.evaluate(ctx, in, out); err != nil {
 		return err
 	}
-	p.cache.put(out.asked, &out.answer)
+	if p.cache != nil {
+		p.cache.put(out.asked, &out.answer)
+	}
 	return p.apply(&out.answer, in, out)
 }
 

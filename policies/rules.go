@@ -55,7 +55,7 @@ type loader interface {
 type assembly struct {
 	state  *State
 	loader loader
-	labels labels
+	desk   *desk
 	rules  *Rules
 }
 
@@ -63,7 +63,7 @@ type assembly struct {
 // named names without one. On an error nothing is kept.
 func newRules(ctx context.Context, s *State, l loader, providers []*engine.Provider, named []string) (*Rules, error) {
 	a := &assembly{
-		state: s, loader: l, labels: newLabels(providers),
+		state: s, loader: l, desk: newDesk(providers),
 		rules: &Rules{
 			Strategies: map[string]*engine.Strategy{}, scores: map[string]*score{},
 			Rankings: Rankings{
@@ -105,7 +105,7 @@ func (a *assembly) bindings(ctx context.Context) error {
 		}
 	}
 	if len(admission) > 0 {
-		a.rules.Checks = []engine.Check{newGate(admission, a.labels)}
+		a.rules.Checks = []engine.Check{newGate(admission, a.desk)}
 	}
 	return errors.Join(errs...)
 }
@@ -138,7 +138,7 @@ func (a *assembly) named(ctx context.Context, names []string) error {
 }
 
 func (a *assembly) strategy(name string, b *bound) {
-	key := newScore(b, a.labels)
+	key := newScore(b, a.desk)
 	a.rules.Strategies[name] = &engine.Strategy{Name: name, Keys: []engine.KeyUse{engine.Use(key)}}
 	if name == StrategyPrefix+b.binding.Policy {
 		a.rules.scores[b.binding.Policy] = key

@@ -3,7 +3,6 @@ package policies
 import (
 	"context"
 	"math"
-	"sync"
 
 	"gatewright/engine"
 )
@@ -13,18 +12,13 @@ const scoreName = "score"
 
 // score is one bound ranking as an engine.SortKey.
 type score struct {
-	bound   *bound
-	labels  labels
-	scratch sync.Pool
+	bound *bound
+	desk  *desk
 }
 
 var _ engine.PolicyKey = (*score)(nil)
 
-func newScore(b *bound, l labels) *score {
-	s := &score{bound: b, labels: l}
-	s.scratch.New = newScratch
-	return s
-}
+func newScore(b *bound, d *desk) *score { return &score{bound: b, desk: d} }
 
 // Name returns the key's name in the configuration.
 func (s *score) Name() string { return scoreName }
@@ -40,6 +34,7 @@ func (s *score) Spec() engine.KeySpec {
 // Values writes the scores and records nothing.
 func (s *score) Values(ctx context.Context, r *engine.Request, pool []engine.Candidate, out []float64) error {
 	var trail engine.Trail
+	defer trail.End()
 	return s.Rank(ctx, r, pool, out, &trail)
 }
 
@@ -51,12 +46,10 @@ func (s *score) Rank(ctx context.Context, r *engine.Request, pool []engine.Candi
 	}
 	b := s.bound
 	u, mode := b.used(r)
-	if u == nil && b.shadow == nil {
+	if u == nil && b.shadow == nil || len(pool) == 0 {
 		return nil
 	}
-	m, _ := s.scratch.Get().(*scratch)
-	defer s.scratch.Put(m)
-	m.in.fill(r, pool, s.labels)
+	m := s.desk.about(r, pool, trail)
 	m.in.client(r, &b.needs)
 	var fault error
 	if u != nil {

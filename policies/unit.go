@@ -29,16 +29,15 @@ type unit struct {
 // errSuspended is a policy that is not asked, because it failed too often.
 var errSuspended = errors.New("it failed too often and is not asked for now")
 
-// run evaluates the unit. took is how long that was. A request that ends before it
+// run evaluates the unit. took is how long that was, 0 for an answer that was kept. A request that ends before it
 // is answered is no fault of the policy, and nobody has a use for an answer.
 func (u *unit) run(ctx context.Context, r *engine.Request, in *input, out *verdict) (took time.Duration, err error) {
 	out.reset()
 	if !u.gauge.ready(r.Now) {
 		return 0, errSuspended
 	}
-	start := time.Now()
 	err = u.decide(ctx, in, out)
-	took = time.Since(start)
+	took = out.took()
 	if err == nil {
 		u.gauge.evaluations.Add(1)
 		return took, nil
@@ -107,15 +106,6 @@ func (b *bound) record(u *unit, stage, mode string, took time.Duration) engine.P
 		Micros: took.Microseconds(), Stateful: b.binding.Stateful,
 	}
 }
-
-// scratch is the memory of one evaluation.
-type scratch struct {
-	in     input
-	used   verdict
-	shadow verdict
-}
-
-func newScratch() any { return new(scratch) }
 
 // stageOf is the contract's stage of a kind.
 func stageOf(k Kind) abi.Stage {

@@ -16,11 +16,14 @@ type verdict struct {
 	removals []removal
 	scores   []float64 // of a ranking: one a candidate, low is better; NaN = none
 
+	began time.Duration // since epoch; 0 = nothing was evaluated
+
 	// The rest is scratch of programs.
 	guest  abi.Result  // what a guest answered
 	asked  []byte      // the input as JSON
 	said   []byte      // what a rule answered
 	answer rego.Answer // the same, read
+	filter filter      // of a decision
 }
 
 // refusal is a refusal of the whole request; a status of 0 is none.
@@ -39,7 +42,22 @@ type removal struct {
 }
 
 func (v *verdict) reset() {
-	v.refusal, v.removals, v.scores = refusal{}, v.removals[:0], v.scores[:0]
+	v.refusal, v.removals, v.scores, v.began = refusal{}, v.removals[:0], v.scores[:0], 0
+}
+
+// epoch is what instants are measured from: reading the monotonic clock alone costs
+// half of what a time does.
+var epoch = time.Now()
+
+// begin notes when an evaluation begins.
+func (v *verdict) begin() { v.began = time.Since(epoch) }
+
+// took is how long it is since then; 0 if nothing has begun.
+func (v *verdict) took() time.Duration {
+	if v.began == 0 {
+		return 0
+	}
+	return time.Since(epoch) - v.began
 }
 
 // sameAdmission reports whether two verdicts let the same candidates serve.

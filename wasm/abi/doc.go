@@ -7,7 +7,8 @@
 // means never changes within a major version.
 //
 // [Encode] writes an [Input] straight into a guest's memory, [AppendJSON] writes
-// the same as JSON. [Result] reads what the guest left there and believes none of
+// the same as JSON. What of a list of candidates stays the same from one request to
+// the next is written once, as a [Roster]. [Result] reads what the guest left there and believes none of
 // it. Nothing here runs a policy, knows an engine or learns what a deployment
 // is; nothing allocates once its buffers have grown.
 //

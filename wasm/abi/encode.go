@@ -3,7 +3,6 @@ package abi
 import (
 	"encoding/binary"
 	"errors"
-	"math"
 	"unicode/utf8"
 )
 
@@ -22,7 +21,7 @@ const (
 
 // Size is how many bytes Encode needs at most for in.
 func Size(in *Input) int {
-	n := HeaderSize + len(in.Records)*(RecordSize+OrderSize) + ErrorSize
+	n := textsOf(len(in.Records))
 	for _, s := range [...]string{in.Org, in.Team, in.Key, in.Model, in.Session, in.Endpoint} {
 		n += min(len(s), MaxText)
 	}
@@ -49,13 +48,18 @@ func Encode(dst []byte, in *Input, stage Stage) (int, error) {
 	if len(in.Records) > MaxRecords {
 		return 0, ErrTooMany
 	}
-	texts := HeaderSize + len(in.Records)*(RecordSize+OrderSize) + ErrorSize
+	texts := textsOf(len(in.Records))
 	if len(dst) < texts {
 		return 0, ErrShort
 	}
 	e := encoder{dst: dst, at: texts}
-	e.header(in)
-	e.records(in, stage)
+	if r := in.rosterInUse(); r != nil {
+		e.copy(r)
+	} else {
+		e.fixed(in.Records)
+	}
+	e.changing(in, stage)
+	e.header(in, uint32(texts)) //nolint:gosec // small
 	switch {
 	case e.unsorted:
 		return 0, errUnsorted
@@ -77,7 +81,7 @@ func put32(b []byte, v uint32) { binary.LittleEndian.PutUint32(b, v) }
 
 func put64(b []byte, v int64) { binary.LittleEndian.PutUint64(b, uint64(v)) } //nolint:gosec // the same bits
 
-func (e *encoder) header(in *Input) {
+func (e *encoder) header(in *Input, texts uint32) {
 	b := (*[HeaderSize]byte)(e.dst)
 	n := uint32(len(in.Records)) //nolint:gosec // at most MaxRecords
 	order := HeaderSize + n*RecordSize
@@ -86,7 +90,7 @@ func (e *encoder) header(in *Input) {
 	put32(b[HeaderCount:], n)
 	put32(b[HeaderRecordSize:], RecordSize)
 	put32(b[HeaderRecordsOff:], HeaderSize)
-	put32(b[HeaderStringsOff:], uint32(e.at)) //nolint:gosec // small
+	put32(b[HeaderStringsOff:], texts)
 	binary.LittleEndian.PutUint64(b[HeaderSeed:], in.Seed)
 	put64(b[HeaderNowUnixMs:], in.NowUnixMS)
 	put32(b[HeaderInputTokens:], in.InputTokens)
@@ -113,78 +117,12 @@ func (e *encoder) header(in *Input) {
 	e.foreign(b[HeaderModel:], "", in.Model, MaxText)
 	e.foreign(b[HeaderSession:], "", in.Session, MaxText)
 	e.foreign(b[HeaderEndpoint:], "", in.Endpoint, MaxText)
-	groups := in.attributes()
-	put32(b[HeaderAttrsOff:], e.list(groups[:]))
-}
-
-func (e *encoder) records(in *Input, stage Stage) {
-	fill := in.medians(stage)
-	last, lastBytes := &noCandidate, &noBytes
-	for i := range in.Records {
-		c := &in.Records[i]
-		b := (*[RecordSize]byte)(e.dst[HeaderSize+i*RecordSize:])
-		put32(b[RecordIndex:], uint32(i))
-		put32(b[RecordFlags:], uint32(c.Flags))
-		put32(b[RecordSkipped:], uint32(c.Skipped))
-		put32(b[RecordTier:], c.Tier)
-		put32(b[RecordPriority:], c.Priority)
-		put32(b[RecordWeight:], c.Weight)
-		put32(b[RecordContextLimit:], c.ContextLimit)
-		put32(b[RecordMaxOutput:], c.MaxOutput)
-		put32(b[RecordVerdict:], 0)
-		put32(b[RecordCircuit:], uint32(c.Circuit))
-		put64(b[RecordPriceIn:], fill.fill(numPriceIn, c.PriceIn))
-		put64(b[RecordPriceOut:], fill.fill(numPriceOut, c.PriceOut))
-		put64(b[RecordTtftMs:], fill.fill(numTTFT, c.TTFT))
-		put64(b[RecordLatencyP50Ms:], fill.fill(numLatencyP50, c.LatencyP50))
-		put64(b[RecordLatencyP95Ms:], fill.fill(numLatencyP95, c.LatencyP95))
-		put64(b[RecordSuccessPpm:], fill.fill(numSuccess, c.Success))
-		put64(b[RecordThroughputTpsMilli:], fill.fill(numThroughput, c.Throughput))
-		put64(b[RecordQuotaLeftPpm:], fill.fill(numQuotaLeft, c.QuotaLeft))
-		put64(b[RecordQuotaResetUnixMs:], c.QuotaReset)
-		put64(b[RecordSkippedUntilUnixMs:], c.SkippedUntil)
-		put32(b[RecordInFlight:], c.InFlight)
-		put32(b[RecordSamples:], c.Samples)
-		put64(b[RecordLastSuccessUnixMs:], c.LastSuccess)
-		put32(b[RecordReserved:], 0)
-		binary.LittleEndian.PutUint64(b[RecordScore:], math.Float64bits(math.NaN()))
-		put64(b[RecordUntilUnixMs:], Unknown)
-		put64(b[RecordEstCostNusd:], fill.fill(numEstCost, c.EstCost))
-		put64(b[RecordPrice:], fill.fill(numPrice, c.Price))
-
-		e.text(b[RecordId:], c.ID)
-		e.again(b, lastBytes, RecordProvider, c.Provider, last.Provider)
-		e.again(b, lastBytes, RecordModel, c.Model, last.Model)
-		e.again(b, lastBytes, RecordUpstreamModel, c.UpstreamModel, last.UpstreamModel)
-		e.again(b, lastBytes, RecordRegion, c.Region, last.Region)
-		e.again(b, lastBytes, RecordSupplyTier, c.SupplyTier, last.SupplyTier)
-		switch {
-		case len(c.Tags) == 0:
-			put32(b[RecordTagsOff:], 0)
-		case len(c.Tags) == len(last.Tags) && &c.Tags[0] == &last.Tags[0]:
-			copy(b[RecordTagsOff:RecordTagsOff+4], lastBytes[RecordTagsOff:])
-		default:
-			groups := [1]group{{tags: c.Tags}}
-			put32(b[RecordTagsOff:], e.list(groups[:]))
-		}
-		last, lastBytes = c, b
+	attrs := uint32(0)
+	if in.ID != "" || in.Granted || len(in.Tags)+len(in.Headers)+len(in.Metadata) > 0 {
+		groups := in.attributes()
+		attrs = e.list(groups[:])
 	}
-}
-
-// What stands before the first record; never written.
-var (
-	noCandidate Candidate
-	noBytes     [RecordSize]byte
-)
-
-// again writes a text that is often the same as that of the record before,
-// which is shared then.
-func (e *encoder) again(b, before *[RecordSize]byte, offset int, s, last string) {
-	if s == last {
-		*(*[TextSize]byte)(b[offset:]) = *(*[TextSize]byte)(before[offset:])
-		return
-	}
-	e.text(b[offset:], s)
+	put32(b[HeaderAttrsOff:], attrs)
 }
 
 // text writes a text of the configuration.

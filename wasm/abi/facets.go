@@ -9,22 +9,17 @@ import (
 // value adds none, and one that was skipped is not in the pool.
 func (w *writer) facets(in *Input, r *Reads) {
 	w.open("facets", '{')
+	whole := in.whole()
 	for i, name := range FacetNames {
-		if !w.key(r.facets, i, name) {
-			continue
-		}
-		if name == "tier" {
+		switch {
+		case !w.key(r.facets, i, name):
+		case name == facetTier:
 			w.tiers(in)
-			continue
+		case whole != nil:
+			w.b = append(w.b, whole.facets[i]...)
+		default:
+			w.facet(in, name)
 		}
-		in.values = in.values[:0]
-		for k := range in.Records {
-			c := &in.Records[k]
-			if c.Skipped == 0 {
-				in.values = collect(in.values, c.facet(name))
-			}
-		}
-		w.list(in)
 	}
 	if r.allTags {
 		w.everyTag(in)
@@ -34,6 +29,35 @@ func (w *writer) facets(in *Input, r *Reads) {
 		}
 	}
 	w.b = append(w.b, '}')
+}
+
+// facetTier is the facet that does not follow from the candidates alone.
+const facetTier = "tier"
+
+// whole returns the roster in use if none of its candidates was skipped, else nil.
+func (in *Input) whole() *Roster {
+	r := in.rosterInUse()
+	if r == nil {
+		return nil
+	}
+	for i := range in.Records {
+		if in.Records[i].Skipped != 0 {
+			return nil
+		}
+	}
+	return r
+}
+
+// facet writes the values of a facet other than the tier and tags.
+func (w *writer) facet(in *Input, name string) {
+	in.values = in.values[:0]
+	for i := range in.Records {
+		c := &in.Records[i]
+		if c.Skipped == 0 {
+			in.values = collect(in.values, c.facet(name))
+		}
+	}
+	w.list(in)
 }
 
 // facet is the value of a facet other than the tier and tags.

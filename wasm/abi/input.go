@@ -65,6 +65,8 @@ type Input struct {
 
 	Records []Candidate // at most MaxRecords
 
+	roster *Roster  // that Records are of; nil = none
+	clock  clock    // of the hour that was asked for last
 	known  []int64  // scratch of the median
 	values []string // scratch of the facets
 	keys   []string // the same, of tags
@@ -136,10 +138,26 @@ func Blended(in, out int64) int64 {
 // calendar are the parts of the request's time, in UTC.
 type calendar struct{ hour, weekday, month, day byte }
 
+// clock is the calendar of one hour.
+type clock struct {
+	hour  int64 // since 1970
+	parts calendar
+}
+
+// calendar finds the parts. Those of the hour that was asked for last are kept.
 func (in *Input) calendar() calendar {
-	t := time.UnixMilli(in.NowUnixMS).UTC()
-	_, month, day := t.Date()
-	return calendar{byte(t.Hour()), byte(t.Weekday()), byte(month), byte(day)} //nolint:gosec // small
+	const hour = int64(time.Hour / time.Millisecond)
+	n := in.NowUnixMS / hour
+	if in.NowUnixMS%hour < 0 {
+		n--
+	}
+	if c := &in.clock; n != c.hour || c.parts.month == 0 {
+		t := time.UnixMilli(in.NowUnixMS).UTC()
+		_, month, day := t.Date()
+		c.hour = n
+		c.parts = calendar{byte(t.Hour()), byte(t.Weekday()), byte(month), byte(day)} //nolint:gosec // small
+	}
+	return in.clock.parts
 }
 
 // The numbers that have a median, as indexes.
@@ -157,26 +175,47 @@ const (
 	numberCount
 )
 
-func (c *Candidate) numbers() [numberCount]int64 {
-	return [numberCount]int64{
-		c.PriceIn, c.PriceOut, c.Price, c.EstCost, c.TTFT, c.LatencyP50,
-		c.LatencyP95, c.Throughput, c.Success, c.QuotaLeft,
+func (c *Candidate) number(n int) int64 {
+	switch n {
+	case numPriceIn:
+		return c.PriceIn
+	case numPriceOut:
+		return c.PriceOut
+	case numPrice:
+		return c.Price
+	case numEstCost:
+		return c.EstCost
+	case numTTFT:
+		return c.TTFT
+	case numLatencyP50:
+		return c.LatencyP50
+	case numLatencyP95:
+		return c.LatencyP95
+	case numThroughput:
+		return c.Throughput
+	case numSuccess:
+		return c.Success
 	}
+	return c.QuotaLeft
 }
 
 // medians are what unknown numbers are filled with: for a ranking the median of
-// the pool, found when it is first needed.
+// the pool, found when it is first needed. An admission sees that a number is not
+// known.
 type medians struct {
-	in    *Input // nil for an admission, which sees that a number is not known
+	in    *Input
 	found [numberCount]bool
 	value [numberCount]int64
 }
 
 func (in *Input) medians(stage Stage) medians {
-	if stage == Ranking {
-		return medians{in: in}
+	m := medians{in: in}
+	if stage == Admission {
+		for n := range m.found {
+			m.found[n], m.value[n] = true, Unknown
+		}
 	}
-	return medians{}
+	return m
 }
 
 // fill is v, or what stands for the number n where it is not known.
@@ -184,18 +223,14 @@ func (m *medians) fill(n int, v int64) int64 {
 	if v != Unknown {
 		return v
 	}
-	return m.missing(n)
-}
-
-func (m *medians) missing(n int) int64 {
-	if m.in == nil {
-		return Unknown
-	}
 	if !m.found[n] {
-		m.found[n], m.value[n] = true, m.in.median(n)
+		m.find(n)
 	}
 	return m.value[n]
 }
+
+//go:noinline
+func (m *medians) find(n int) { m.found[n], m.value[n] = true, m.in.median(n) }
 
 // median is that of the number n in the pool, of an even count the mean of the
 // middle two; Unknown if nobody in the pool knows it.
@@ -203,7 +238,7 @@ func (in *Input) median(n int) int64 {
 	in.known = in.known[:0]
 	for i := range in.Records {
 		c := &in.Records[i]
-		if v := c.numbers()[n]; v != Unknown && c.Skipped == 0 {
+		if v := c.number(n); v != Unknown && c.Skipped == 0 {
 			in.known = append(in.known, v)
 		}
 	}

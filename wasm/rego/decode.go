@@ -277,7 +277,15 @@ func (r *answerReader) facetValue(facet string) string {
 	if facet == tierFacet {
 		return strconv.FormatInt(r.integer("a tier", 0, math.MaxUint32), 10)
 	}
-	return r.name("a value of "+facet, maxFacetVal)
+	if r.peek() != '"' {
+		r.fail("a value of %s is not a text", facet)
+		return ""
+	}
+	t := r.text()
+	if len(t) > maxFacetVal {
+		r.fail("a value of %s has %d bytes, the limit is %d", facet, len(t), maxFacetVal)
+	}
+	return t
 }
 
 func (r *answerReader) deny(facet string) bool {

@@ -1,0 +1,6 @@
+//go:build race
+
+package policies
+
+// raceDetector says that the race detector runs.
+const raceDetector = true
