@@ -9,13 +9,13 @@ FUZZTIME ?= 20s
 LINT := $(BIN)/golangci-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test check fmt lint bench microbench fuzz soak
+.PHONY: help build run test check fmt lint bench microbench fuzz soak tutorial
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build: ## build bin/gatewright
-	$(GO) build -trimpath -o $(BIN)/gatewright ./cmd/gatewright
+build: ## build bin/gatewright: one file, which needs nothing of the system that it runs on
+	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/gatewright ./cmd/gatewright
 
 run: build ## start the demo: a gateway in front of three simulated upstreams
 	$(BIN)/gatewright demo
@@ -50,3 +50,6 @@ fuzz: ## run each fuzz target for FUZZTIME
 soak: ## the tests at the length that CI leaves out: more than an hour
 	GATEWRIGHT_SOAK=1 $(GO) test $(RACE) -timeout 60m -run Soak ./...
 	cd internal/e2e && GATEWRIGHT_SOAK=1 $(GO) test -count=1 -timeout 4h -v .
+
+tutorial: ## follow docs/policies.md word for word on a bare Debian, in each language (root; SUITE=bookworm)
+	@scripts/tutorial $(SUITE)

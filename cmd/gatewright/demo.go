@@ -104,7 +104,10 @@ type adminAccess struct {
 // String says what to set, and what can be done then.
 func (a *adminAccess) String() string {
 	if a.address == "" {
-		return ""
+		return fmt.Sprintf(`
+It has no admin API, so no policy can be pushed: another process has %s, or
+admin.listen turns it off.
+`, config.DefaultAdminListen)
 	}
 	token := ""
 	if a.token != "" {

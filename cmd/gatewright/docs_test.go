@@ -5,15 +5,18 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"gatewright/wasm/rego"
 )
 
 var (
-	shownCommand = regexp.MustCompile(`(?m)^ {4}(?:\$ )?(gatewright .*)$`)
-	shownRego    = regexp.MustCompile("(?s)```rego\n(.*?)```")
+	shownCommand = regexp.MustCompile(`(?m)^(?: {4})?(gatewright .*)$`)
+	shownRego    = regexp.MustCompile("(?s)```rego(?: [a-z]+\\.rego)?\n(.*?)```")
 )
 
 // What the documents tell people to type is what the program takes.
@@ -63,6 +66,33 @@ func TestDocumentedPolicies(t *testing.T) {
 				t.Errorf("block %d, %s: %v %s", i, r.Name, r.Outcome, r.Message)
 			}
 		}
+	}
+}
+
+// What brings a compiler on Debian is the same in the tutorial and in the Makefile of
+// a new policy.
+func TestDocumentedCompilers(t *testing.T) {
+	lines := regexp.MustCompile(`(?m)^(?:#\t)?(apt-get install --no-install-recommends .* make)$`)
+	var shown, headed []string
+	for _, line := range lines.FindAllStringSubmatch(document(t, "docs/policies.md"), -1) {
+		shown = append(shown, line[1])
+	}
+	for _, language := range languageNames() {
+		if language == "rego" {
+			continue
+		}
+		text, err := templates.ReadFile("templates/module/" + language + ".mk")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range lines.FindAllStringSubmatch(string(text), -1) {
+			headed = append(headed, line[1])
+		}
+	}
+	slices.Sort(shown)
+	slices.Sort(headed)
+	if diff := cmp.Diff(headed, shown); diff != "" || len(shown) != len(moduleLanguages) {
+		t.Errorf("of the tutorial (-Makefiles +tutorial), %d lines:\n%s", len(shown), diff)
 	}
 }
 

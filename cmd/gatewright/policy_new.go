@@ -21,9 +21,9 @@ func newPolicyNew() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "new NAME --kind admission|ranking",
 		Short: "Write a policy to begin with, that works as it is",
-		Long: `Write a policy to begin with, that works as it is: in Rego a file and its tests; in
-another language a folder with the SDK, a whole example, and a Makefile that builds,
-tests and uploads it.`,
+		Long: `Write a policy to begin with, that works as it is: in Rego a file, its tests, and an
+input to try it on; in another language a folder with the SDK, a whole example, and a
+Makefile that builds, tests and uploads it.`,
 		Args: oneName("policy"),
 		RunE: func(c *cobra.Command, args []string) error {
 			name := args[0]
@@ -52,14 +52,16 @@ func scaffold(c *cobra.Command, name, kind, dir string) error {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return err
 	}
-	files := make(map[string][]byte, 2)
-	policy := filepath.Join(dir, name+".rego")
-	for _, suffix := range []string{".rego", "_test.rego"} {
-		text, err := templates.ReadFile("templates/" + kind + suffix)
+	files := make(map[string][]byte, 3)
+	base := filepath.Join(dir, name)
+	for _, f := range [...]struct{ suffix, template string }{
+		{".rego", kind + ".rego"}, {"_test.rego", kind + "_test.rego"}, {"_input.json", "module/input.json"},
+	} {
+		text, err := templates.ReadFile("templates/" + f.template)
 		if err != nil {
 			return err
 		}
-		path := strings.TrimSuffix(policy, ".rego") + suffix
+		path := base + f.suffix
 		if _, err := os.Lstat(path); err == nil {
 			return fmt.Errorf("%s is there already; choose another name or --dir", path)
 		}
@@ -70,11 +72,13 @@ func scaffold(c *cobra.Command, name, kind, dir string) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(c.OutOrStdout(), `%s and its tests are written. Then:
+	_, err := fmt.Fprintf(c.OutOrStdout(), `%s.rego, its tests and an input to try it on are written. Then:
 
-  gatewright policy test %[1]s
-  gatewright policy push %[2]s %[1]s --activate
+  gatewright policy test %[1]s.rego
+  gatewright policy push %[2]s %[1]s.rego
+  gatewright policy try %[2]s --input %[1]s_input.json
+  gatewright policy activate %[2]s
   gatewright bind %[2]s --policy %[2]s
-`, policy, name)
+`, base, name)
 	return err
 }

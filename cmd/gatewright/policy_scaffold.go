@@ -38,13 +38,14 @@ var moduleLanguages = map[string]language{
 		name: "AssemblyScript", source: "policy.ts", sdk: "`gatewright.ts`, and `manifest.mjs` for the build",
 		copies: map[string]string{
 			"policy.ts": "assemblyscript/KIND.ts", "gatewright.ts": "assemblyscript/gatewright.ts", "manifest.mjs": "assemblyscript/manifest.mjs",
+			"package.json": "assemblyscript/package.json", "package-lock.json": "assemblyscript/package-lock.json",
 		},
-		extra: map[string]string{"package.json": "package.json"},
 	},
 	"go": {
 		name: "Go", source: "main.go", sdk: "`gatewright/`, and `manifest/` for the build",
 		copies: map[string]string{
-			"main.go": "go/KIND/main.go", "gatewright/gatewright.go": "go/gatewright/gatewright.go", "manifest/main.go": "go/manifest/main.go",
+			"main.go": "go/KIND/main.go", "manifest/main.go": "go/manifest/main.go",
+			"gatewright/gatewright.go": "go/gatewright/gatewright.go", "gatewright/params.go": "go/gatewright/params.go",
 		},
 		extra: map[string]string{"go.mod": "go.mod.tmpl"},
 	},

@@ -34,9 +34,9 @@ func (l leakChecked) Run() int {
 
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{Dir: "testdata/script", Setup: func(env *testscript.Env) error {
-		for _, name := range []string{"CLANG", "ASC"} {
-			if value := os.Getenv(name); value != "" {
-				env.Setenv(name, value)
+		for language, name := range map[string]string{"c": "CLANG", "rust": "RUSTC", "assemblyscript": "ASC"} {
+			if found, err := compiler(language); err == nil {
+				env.Setenv(name, found)
 			}
 		}
 		cache, err := goCache()
@@ -44,9 +44,6 @@ func TestScripts(t *testing.T) {
 			return err
 		}
 		env.Setenv("GOCACHE", cache)
-		if rustc := rustc(); rustc != "" {
-			env.Setenv("RUSTC", rustc)
-		}
 		return serveAdmin(env)
 	}, Condition: hasToolchain})
 }
@@ -58,26 +55,15 @@ func hasToolchain(condition string) (bool, error) {
 	if !ok {
 		return false, fmt.Errorf("unknown condition %q", condition)
 	}
-	_, missing := exec.LookPath("make")
-	return missing == nil && exec.CommandContext(context.Background(), "sh", "../../wasm/sdk/build.sh", "-n", language).Run() == nil, nil
+	_, noMake := exec.LookPath("make")
+	_, none := compiler(language)
+	return noMake == nil && none == nil, nil
 }
 
-// rustc is the compiler that builds for Wasm; "" = none does. The system's own
-// may stand behind another of the same name.
-func rustc() string {
-	for _, name := range []string{os.Getenv("RUSTC"), "rustc", "/usr/bin/rustc"} {
-		if name == "" {
-			continue
-		}
-		text, err := exec.CommandContext(context.Background(), name, "--print", "target-libdir", "--target", "wasm32-unknown-unknown").Output()
-		if err != nil {
-			continue
-		}
-		if _, err := os.Stat(strings.TrimSpace(string(text))); err == nil {
-			return name
-		}
-	}
-	return ""
+// compiler is what the SDK's own examples in that language are built with.
+func compiler(language string) (string, error) {
+	text, err := exec.CommandContext(context.Background(), "sh", "../../wasm/sdk/build.sh", "-n", language).Output()
+	return strings.TrimSpace(string(text)), err
 }
 
 // goCache is where Go keeps what it has built: the home of scripts has none.

@@ -3,7 +3,6 @@ package sdk_test
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -65,7 +64,7 @@ func TestReadmeIsCurrent(t *testing.T) {
 		}
 	}
 	size := func(policy string) func(string) int {
-		return func(language string) int { return len(read(t, filepath.Join(built, language+"-"+policy+".wasm"))) }
+		return func(language string) int { return len(kept(t, language, policy)) }
 	}
 	row("admission, bytes", size("admission"))
 	row("ranking, bytes", size("ranking"))
@@ -77,7 +76,7 @@ func TestReadmeIsCurrent(t *testing.T) {
 				name = policy + ", units at 3 candidates"
 			}
 			row(name, func(language string) int {
-				m := load(t, r, language, policy, "")
+				m := ready(t, r, language, policy, "", kept(t, language, policy))
 				before := m.Stats().Units
 				answer(t, m, pool(n))
 				return int(m.Stats().Units - before)

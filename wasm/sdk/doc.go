@@ -1,6 +1,6 @@
 // Package sdk holds what people build WebAssembly policies with: one file a
-// language, c/gatewright.h, rust/gatewright.rs, assemblyscript/gatewright.ts and
-// go/gatewright/gatewright.go, each with the same two worked examples. The
+// language, c/gatewright.h, rust/gatewright.rs and assemblyscript/gatewright.ts,
+// and the folder go/gatewright, each with the same two worked examples. The
 // package itself only hands them out as files; its tests hold the four to one rule
 // in Go, on the gateway's own sandbox.
 //

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -20,6 +21,10 @@ import (
 // languages are the SDKs. What Go makes is too large for the repository, so the
 // tests build it.
 var languages = []string{"c", "rust", "assemblyscript", "go"}
+
+// rebuilt are the languages whose modules are not taken from the repository but
+// built anew from their sources: every test is about those then.
+var rebuilt = strings.Fields(os.Getenv("GATEWRIGHT_REBUILD"))
 
 // scratch is a folder for as long as the tests run: modules that are built, and
 // the engine's cache, since compiling Go's runtime takes seconds.
@@ -39,40 +44,49 @@ func TestMain(m *testing.M) {
 
 const built = "../../testdata/wasm/sdk"
 
-// build runs build.sh.
-func build(tb testing.TB, args ...string) error {
-	tb.Helper()
-	text, err := exec.CommandContext(context.Background(), "sh", append([]string{"build.sh"}, args...)...).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("build.sh %s: %w\n%s", strings.Join(args, " "), err, text)
-	}
-	return nil
+// builds build the modules of a language from their sources, once, and say in which
+// folder they are.
+var builds = map[string]func() (string, error){
+	"c": building("c"), "rust": building("rust"), "assemblyscript": building("assemblyscript"), "go": building("go"),
 }
 
-var goModules = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp(scratch, "go")
-	if err != nil {
-		return "", err
-	}
-	text, err := exec.CommandContext(context.Background(), "sh", "build.sh", "-o", dir, "go").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("build.sh go: %w\n%s", err, text)
-	}
-	return dir, nil
-})
+func building(language string) func() (string, error) {
+	return sync.OnceValues(func() (string, error) {
+		dir, err := os.MkdirTemp(scratch, language)
+		if err != nil {
+			return "", err
+		}
+		text, err := exec.CommandContext(context.Background(), "sh", "build.sh", "-o", dir, language).CombinedOutput()
+		if err != nil {
+			return "", fmt.Errorf("build.sh %s: %w\n%s", language, err, text)
+		}
+		return dir, nil
+	})
+}
 
 // module is a policy in a language.
 func module(tb testing.TB, language, policy string) []byte {
 	tb.Helper()
-	dir := built
-	if language == "go" {
-		if testing.Short() {
-			tb.Skip("builds and compiles modules of 2 MB")
-		}
-		var err error
-		if dir, err = goModules(); err != nil {
-			tb.Fatal(err)
-		}
+	if language == "go" && testing.Short() {
+		tb.Skip("builds and compiles modules of 2 MB")
+	}
+	if language == "go" || slices.Contains(rebuilt, language) {
+		return fresh(tb, language, policy)
+	}
+	return kept(tb, language, policy)
+}
+
+// kept is a policy as the repository has it, fresh one that was built from its source.
+func kept(tb testing.TB, language, policy string) []byte {
+	tb.Helper()
+	return read(tb, filepath.Join(built, language+"-"+policy+".wasm"))
+}
+
+func fresh(tb testing.TB, language, policy string) []byte {
+	tb.Helper()
+	dir, err := builds[language]()
+	if err != nil {
+		tb.Fatal(err)
 	}
 	return read(tb, filepath.Join(dir, language+"-"+policy+".wasm"))
 }
@@ -114,8 +128,13 @@ func logging(tb testing.TB, log *slog.Logger) *wasm.Runtime {
 // load makes a policy ready; params "" = none.
 func load(tb testing.TB, r *wasm.Runtime, language, policy, params string) *wasm.Module {
 	tb.Helper()
+	return ready(tb, r, language, policy, params, module(tb, language, policy))
+}
+
+func ready(tb testing.TB, r *wasm.Runtime, language, policy, params string, body []byte) *wasm.Module {
+	tb.Helper()
 	profile, _ := rules(language)
-	s := wasm.Source{Name: language + "-" + policy, Bytes: module(tb, language, policy), Profile: profile, Instances: 1}
+	s := wasm.Source{Name: language + "-" + policy, Bytes: body, Profile: profile, Instances: 1}
 	if params != "" {
 		s.Params = []byte(params)
 	}

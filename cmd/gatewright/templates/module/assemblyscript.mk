@@ -1,5 +1,7 @@
-# The policy {{.Name}}, in AssemblyScript. It needs Node.js and npm; make installs the
-# compiler that package.json names into node_modules.
+# The policy {{.Name}}, in AssemblyScript. It needs Node.js, 18 or later, and npm; make
+# installs the compiler that package.json names into node_modules. As root, on Debian:
+#
+#	apt-get install --no-install-recommends nodejs npm make
 #
 #	make           builds {{.Name}}.wasm
 #	make test      holds it to the gateway's contract
@@ -14,7 +16,9 @@ PARAMS = {{.Params}}
 	$(ASC) policy.ts -O3 --runtime stub --use abort= --initialMemory 1 --maximumMemory 64 \
 		--transform ./manifest.mjs -o $@
 
+# Only errors are shown: npm would warn that the compiler was not tried with Debian's
+# version of it, which is fine.
 node_modules/.bin/asc:
-	npm install
+	npm ci --loglevel=error --no-audit --no-fund
 
 {{.Targets}}

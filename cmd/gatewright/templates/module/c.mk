@@ -1,13 +1,14 @@
-# The policy {{.Name}}, in C. It needs clang with the target wasm32, and lld:
+# The policy {{.Name}}, in C. It needs clang, 14 or later, with the target wasm32, and
+# its lld. As root, on Debian:
 #
-#	apt-get install --no-install-recommends clang-19 lld-19 make
+#	apt-get install --no-install-recommends clang lld make
 #
 #	make           builds {{.Name}}.wasm
 #	make test      holds it to the gateway's contract
 #	make push      uploads it; it stays a draft
 #	make try       asks the draft about input.json
 #	make activate  uses it
-CLANG ?= $(shell command -v clang-19 || echo clang)
+CLANG ?= $(shell command -v clang || command -v clang-19 || echo clang)
 GATEWRIGHT ?= gatewright
 PARAMS = {{.Params}}
 
