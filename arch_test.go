@@ -45,15 +45,16 @@ var house = map[string]room{
 	"wasm/sdk":             {}, // the policies below it are of other machines, and import none of this module
 	"wasm/sdk/go/manifest": {},
 
-	"internal/wire/sse":    {never: io},
-	"internal/wire/scan":   {never: io},
-	"internal/wire/form":   {never: io},
-	"internal/wire/fault":  {ours: []string{"internal/wire/scan"}, never: io},
-	"internal/wire/openai": {ours: []string{"internal/wire/sse", "internal/wire/scan", "internal/wire/form", "internal/wire/fault"}, never: []string{"net", "os"}},
+	"internal/wire/sse":     {never: io},
+	"internal/wire/scan":    {never: io},
+	"internal/wire/form":    {never: io},
+	"internal/wire/request": {ours: []string{"internal/wire/scan"}, never: io},
+	"internal/wire/fault":   {ours: []string{"internal/wire/scan"}, never: io},
+	"internal/wire/openai":  {ours: []string{"internal/wire/sse", "internal/wire/scan", "internal/wire/request", "internal/wire/form", "internal/wire/fault"}, never: []string{"net", "os"}},
 
-	"internal/wire/anthropic": {ours: []string{"internal/wire/sse", "internal/wire/scan", "internal/wire/fault"}, never: []string{"net", "os"}},
+	"internal/wire/anthropic": {ours: []string{"internal/wire/sse", "internal/wire/scan", "internal/wire/request", "internal/wire/fault"}, never: []string{"net", "os"}},
 	"internal/wire/gemini":    {ours: []string{"internal/wire/scan", "internal/wire/fault"}, never: io},
-	"internal/wire/responses": {ours: []string{"internal/wire/sse", "internal/wire/scan", "internal/wire/fault"}, never: []string{"net", "os"}},
+	"internal/wire/responses": {ours: []string{"internal/wire/sse", "internal/wire/scan", "internal/wire/request", "internal/wire/fault"}, never: []string{"net", "os"}},
 	"internal/wire/prompt":    {ours: []string{"internal/wire/scan"}, never: []string{"net", "os"}},
 	"internal/wire/tokens":    {ours: []string{"internal/wire/scan"}, outside: []string{"github.com/tiktoken-go/tokenizer"}, never: io},
 	"internal/wire/translate": {ours: []string{"internal/wire/*"}, never: []string{"net", "os"}},

@@ -9,6 +9,7 @@ import (
 	"gatewright/internal/server"
 	wire "gatewright/internal/wire/anthropic"
 	"gatewright/internal/wire/prompt"
+	"gatewright/internal/wire/request"
 	"gatewright/internal/wire/tokens"
 )
 
@@ -98,7 +99,7 @@ func version(client http.Header) (string, error) {
 
 // badRequest tells the client what is wrong with its body.
 func badRequest(err error) error {
-	e, ok := errors.AsType[*wire.RequestError](err)
+	e, ok := errors.AsType[*request.Error](err)
 	if !ok {
 		return err
 	}

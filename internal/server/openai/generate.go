@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"errors"
 	"net/http"
 
 	"gatewright/engine"
@@ -86,13 +85,4 @@ func upstreamHeader(client http.Header) http.Header {
 		}
 	}
 	return pass
-}
-
-// badRequest tells the client what is wrong with its body.
-func badRequest(err error) error {
-	e, ok := errors.AsType[*wire.RequestError](err)
-	if !ok {
-		return err
-	}
-	return &server.Error{Code: e.Code, Message: e.Message, Param: e.Param}
 }

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -57,7 +56,7 @@ func (r Responses) create(e wire.Endpoint, endpoint engine.Endpoint) func(*serve
 		}
 		found, err := wire.ScanRequest(e, body, x.JSONDepth())
 		if err != nil {
-			return badResponsesRequest(err)
+			return badRequest(err)
 		}
 		request, err := x.NewRequest(endpoint)
 		if err != nil {
@@ -93,15 +92,6 @@ func fillResponses(to *engine.Request, from *wire.Request) {
 	to.Native = from.Native
 	to.Needs |= engine.CapTools.If(from.Tools) | engine.CapVision.If(from.Vision) | engine.CapAudio.If(from.Audio) |
 		engine.CapFiles.If(from.Files) | engine.CapJSONSchema.If(from.JSONSchema) | engine.CapReasoning.If(from.Reasoning)
-}
-
-// badResponsesRequest tells the client what is wrong with its body.
-func badResponsesRequest(err error) error {
-	e, ok := errors.AsType[*wire.RequestError](err)
-	if !ok {
-		return err
-	}
-	return &server.Error{Code: e.Code, Message: e.Message, Param: e.Param}
 }
 
 // stored handles what is asked of an answer that its upstream keeps: it goes

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gatewright/internal/wire/fault"
+	"gatewright/internal/wire/request"
 	"gatewright/internal/wire/scan"
 )
 
@@ -110,7 +111,7 @@ func (s *answerScan) top() {
 			start, end := s.Skip()
 			s.a.model = append(s.a.model, span{start, end})
 		case "stop_reason":
-			s.a.StopReason = looseText(&s.Cursor)
+			s.a.StopReason = request.LooseText(&s.Cursor)
 		case "usage":
 			s.counts.Add(&s.Cursor)
 		case "input_tokens":
@@ -119,9 +120,9 @@ func (s *answerScan) top() {
 			raw, _, _ := s.Text()
 			s.words = s.words || string(raw) == "error"
 		case "error":
-			s.fault = filled(&s.Cursor) || s.fault
+			s.fault = request.Filled(&s.Cursor) || s.fault
 		case "message", "detail", "msg":
-			s.words = filled(&s.Cursor) || s.words
+			s.words = request.Filled(&s.Cursor) || s.words
 		}
 	}
 }
@@ -152,30 +153,10 @@ func blockSays(c *scan.Cursor) (says bool) {
 			raw, _, _ := c.Text()
 			text = string(raw) == "text" || string(raw) == "thinking"
 		case "text", "thinking", "signature":
-			words = filled(c) || words
+			words = request.Filled(c) || words
 		}
 	}
 	return words || !text
-}
-
-// filled takes the value that is due and reports whether it holds anything: a
-// text that is not empty, an array or object with something in it.
-func filled(c *scan.Cursor) bool {
-	switch c.Kind() {
-	case scan.KindString, scan.KindArray, scan.KindObject:
-		raw := c.Raw()
-		if len(raw) == 0 {
-			return false
-		}
-		inner := raw[1 : len(raw)-1]
-		if raw[0] != '"' {
-			inner = bytes.TrimSpace(inner)
-		}
-		return len(inner) > 0
-	case scan.KindInvalid, scan.KindNull, scan.KindBool, scan.KindNumber:
-	}
-	c.Skip()
-	return false
 }
 
 // AppendWithModel appends body, the text that was checked, to dst with model in

@@ -13,6 +13,9 @@
 // What the makers' own libraries stop at, such as a message that begins twice,
 // is not passed on.
 //
+// How a request's body is walked over and refused, which is the same in other
+// protocols, is package request's.
+//
 // There is no I/O here, no clock and no knowledge of providers. Read request.go
 // for the way in and stream.go for the way out.
 package anthropic

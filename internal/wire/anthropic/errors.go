@@ -10,31 +10,6 @@ import (
 	"gatewright/internal/wire/sse"
 )
 
-// Codes of a [RequestError], for logs: the protocol shows only the message.
-const (
-	CodeMissing   = "missing_required_parameter"
-	CodeType      = "invalid_type"
-	CodeValue     = "invalid_value"
-	CodeDuplicate = "duplicate_parameter"
-	CodeJSON      = "invalid_json"
-)
-
-// RequestError says what is wrong with a request, in words that its sender can
-// act on. It stands for status 400 and type invalid_request_error.
-type RequestError struct {
-	Param   string // the field, empty if the text itself is at fault
-	Code    string // one of the Code constants
-	Message string
-	err     error
-}
-
-// Error returns the message.
-func (e *RequestError) Error() string { return e.Message }
-
-// Unwrap returns the *scan.SyntaxError or *scan.DepthError behind an error with
-// CodeJSON, nil otherwise.
-func (e *RequestError) Unwrap() error { return e.err }
-
 // ErrUndecodable says that an answer with a good status is none: it is empty,
 // no JSON, or lacks what makes an answer. The error that wraps it says which.
 var ErrUndecodable = errors.New("undecodable answer")

@@ -3,6 +3,7 @@ package anthropic
 import (
 	"strings"
 
+	"gatewright/internal/wire/request"
 	"gatewright/internal/wire/scan"
 )
 
@@ -95,7 +96,7 @@ func (e *eventScan) top(sent []byte) {
 			}
 		case "index":
 			if e.Kind() == scan.KindNumber {
-				n, _ := integer(e.Raw())
+				n, _ := request.Integer(e.Raw())
 				e.index = int(n)
 			}
 		case "message":
@@ -109,7 +110,7 @@ func (e *eventScan) top(sent []byte) {
 			e.counts.Add(&e.Cursor)
 			usage.end = e.end()
 		case "error":
-			e.fault = filled(&e.Cursor) || e.fault
+			e.fault = request.Filled(&e.Cursor) || e.fault
 		}
 	}
 	if e.Err() != nil {
@@ -173,7 +174,7 @@ func (e *eventScan) fill(m member, open int, bare bool, text string) {
 func (e *eventScan) start() {
 	if !e.EnterObject() {
 		// The message of an error that stands at the top.
-		e.words = e.Kind() == scan.KindString && filled(&e.Cursor)
+		e.words = e.Kind() == scan.KindString && request.Filled(&e.Cursor)
 		return
 	}
 	open, named := e.Pos(), false
@@ -217,7 +218,7 @@ func (e *eventScan) block() {
 			plain = string(raw) == "text" || string(raw) == "thinking"
 			e.calls = string(raw) == "tool_use"
 		case "text", "thinking", "signature":
-			words = filled(&e.Cursor) || words
+			words = request.Filled(&e.Cursor) || words
 		}
 	}
 	e.says = words || !plain
@@ -231,7 +232,7 @@ func (e *eventScan) delta() {
 	for e.Member() {
 		switch string(e.Key()) {
 		case "text", "partial_json", "thinking", "signature", "citation":
-			e.says = filled(&e.Cursor) || e.says
+			e.says = request.Filled(&e.Cursor) || e.says
 		case "stop_reason":
 			raw, _, ok := e.Text()
 			e.ends = ok && len(raw) > 0

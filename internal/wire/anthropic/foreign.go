@@ -1,52 +1,17 @@
 package anthropic
 
 import (
-	"bytes"
-	"net/url"
-	"strings"
-
+	"gatewright/internal/wire/request"
 	"gatewright/internal/wire/scan"
 )
 
 // Foreign is what stands in the place of a signature in a thinking block that
-// another maker's model wrote. Clients send such a block back as they do with
-// any other; Anthropic's service would refuse it, so [Request.Rewrite] takes it
-// out, and a translation that goes to the right maker finds the maker's own
-// signature in it.
-type Foreign struct {
-	Origin string // the maker, empty if it signs nothing
-	ID     string // the maker's id of the thought, empty if it has none
-	Data   string // the maker's signature, empty if it has none
-	// Before says that the signature is that of the block before this one, which
-	// is no thought.
-	Before bool
-}
-
-const foreignMark = "gatewright:"
-
-// String returns the signature.
-func (f Foreign) String() string {
-	place := ""
-	if f.Before {
-		place = "before"
-	}
-	return foreignMark + f.Origin + ":" + place + ":" + url.QueryEscape(f.ID) + ":" + f.Data
-}
+// another maker's model wrote. Anthropic's service would refuse such a block, so
+// [Request.Rewrite] takes it out.
+type Foreign = request.Foreign
 
 // ParseForeign reads a signature, false if it is no foreign one.
-func ParseForeign(signature string) (Foreign, bool) {
-	const fields = 4
-	rest, ok := strings.CutPrefix(signature, foreignMark)
-	parts := strings.SplitN(rest, ":", fields)
-	if !ok || len(parts) < fields {
-		return Foreign{}, false
-	}
-	id, err := url.QueryUnescape(parts[2])
-	if err != nil {
-		return Foreign{}, false
-	}
-	return Foreign{Origin: parts[0], Before: parts[1] == "before", ID: id, Data: parts[3]}, true
-}
+func ParseForeign(signature string) (Foreign, bool) { return request.ParseForeign(signature) }
 
 // onlyBlock is the content of a message that had nothing but foreign thoughts:
 // the service refuses one that has nothing.
@@ -84,5 +49,3 @@ func (m *removal) close(r *Request, open int) {
 	copy(r.foreign[edits+1:], r.foreign[edits:])
 	r.foreign[edits] = scan.Edit{Start: open, End: open, Text: onlyBlock}
 }
-
-func isForeign(raw []byte) bool { return bytes.HasPrefix(raw, []byte(foreignMark)) }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gatewright/internal/wire/anthropic"
+	"gatewright/internal/wire/request"
 	"gatewright/internal/wire/sse"
 )
 
@@ -23,7 +24,7 @@ func FuzzScanRequest(f *testing.F) {
 		before := bytes.Clone(body)
 		r, err := anthropic.ScanRequest(e, body, jsonDepth)
 		if err != nil {
-			if re, ok := errors.AsType[*anthropic.RequestError](err); !ok || re.Message == "" || re.Code == "" || r != nil {
+			if re, ok := errors.AsType[*request.Error](err); !ok || re.Message == "" || re.Code == "" || r != nil {
 				t.Fatalf("got %v, %#v", r, err)
 			}
 			return

@@ -2,14 +2,14 @@ package anthropic
 
 import (
 	"bytes"
-	"encoding/binary"
 	"io"
+
+	"gatewright/internal/wire/request"
 )
 
-const (
-	openingTexts = 8       // texts kept of the system text, and of the first user's message
-	openingBytes = 8 << 10 // bytes hashed of each
-)
+// openingTexts is how many texts are kept of the system text, and of the first
+// user's message.
+const openingTexts = 8
 
 // texts are places of texts in the body.
 type texts struct {
@@ -30,9 +30,7 @@ type opening struct {
 	system texts
 	first  texts // of the first user's message
 	done   bool  // that message is in
-
-	tools  uint64 // sum of the hashes of their names: the order does not matter
-	toolsN uint64
+	tools  request.Tools
 }
 
 // billing begins the first system text of Claude Code, which tells its maker
@@ -44,16 +42,6 @@ func (o *opening) addSystem(body []byte, s span) {
 	if !bytes.HasPrefix(body[s.start:s.end], billing) {
 		o.system.add(s)
 	}
-}
-
-func (o *opening) addTool(name []byte) {
-	const offset, prime = 14695981039346656037, 1099511628211 // FNV-1a
-	hash := uint64(offset)
-	for _, b := range name {
-		hash = (hash ^ uint64(b)) * prime
-	}
-	o.tools += hash
-	o.toolsN++
 }
 
 // HashOpening writes to w, which should be a hash, what identifies the
@@ -68,18 +56,13 @@ func (r *Request) HashOpening(w io.Writer) bool {
 	if o.system.n+o.first.n == 0 {
 		return false
 	}
-	var head [17]byte
-	for i, list := range [...]*texts{&o.system, &o.first} {
-		head[0] = byte(i + 1)
-		for _, s := range list.spans[:list.n] {
-			binary.LittleEndian.PutUint64(head[1:], uint64(s.end-s.start)) //nolint:gosec // a length
-			_, _ = w.Write(head[:9])
-			_, _ = w.Write(r.body[s.start:min(s.end, s.start+openingBytes)])
-		}
+	d := request.NewDigest(w, r.body)
+	for _, t := range o.system.spans[:o.system.n] {
+		d.Text(request.PartSystem, t.start, t.end)
 	}
-	head[0] = 0
-	binary.LittleEndian.PutUint64(head[1:], o.tools)
-	binary.LittleEndian.PutUint64(head[9:], o.toolsN)
-	_, _ = w.Write(head[:])
+	for _, t := range o.first.spans[:o.first.n] {
+		d.Text(request.PartUser, t.start, t.end)
+	}
+	d.Tools(o.tools)
 	return true
 }

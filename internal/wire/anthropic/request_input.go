@@ -1,8 +1,7 @@
 package anthropic
 
 import (
-	"fmt"
-
+	"gatewright/internal/wire/request"
 	"gatewright/internal/wire/scan"
 )
 
@@ -20,29 +19,10 @@ func (s *requestScan) system() {
 	s.content(placeSystem)
 }
 
-// messages takes the messages.
-func (s *requestScan) messages() error {
-	if !s.EnterArray() {
-		return s.wrongType("messages", "an array")
-	}
-	s.input = true
-	i := 0
-	for ; s.Element(); i++ {
-		if s.Kind() != scan.KindObject {
-			return s.wrongType(fmt.Sprintf("messages.%d", i), "an object")
-		}
-		s.message()
-	}
-	if i == 0 && s.Err() == nil {
-		return missing("messages", "the array is empty")
-	}
-	return nil
-}
-
-// message takes one message. Its role may stand behind its content, so what it
-// adds to the opening is taken back if it turns out to be no user's.
+// message takes one message, of which the cursor is inside. Its role may stand
+// behind its content, so what it adds to the opening is taken back if it turns
+// out to be no user's.
 func (s *requestScan) message() {
-	s.EnterObject()
 	s.history.begin()
 	o := &s.r.opening
 	where, user := placeFirst, false
@@ -148,7 +128,7 @@ func (s *requestScan) block(where place) (foreign bool) {
 			s.r.TextBytes += s.StringBytes() - before
 		case "signature":
 			raw, _, _ := s.Text()
-			foreign = isForeign(raw)
+			foreign = request.IsForeign(raw)
 		case "source":
 			s.Kind()
 			source.start = s.Pos()

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"gatewright/internal/wire/anthropic"
+	"gatewright/internal/wire/request"
 	"gatewright/internal/wire/scan"
 )
 
@@ -134,44 +135,44 @@ func TestScanRequestErrors(t *testing.T) {
 	tests := []struct {
 		name string
 		body string
-		want anthropic.RequestError
+		want request.Error
 	}{
-		{"empty", "", anthropic.RequestError{Code: anthropic.CodeJSON, Message: "the body is not valid JSON: the text ends too early at byte 0"}},
-		{"a list", "[]", anthropic.RequestError{Code: anthropic.CodeJSON, Message: "the body must be a JSON object, not an array"}},
-		{"cut", `{"model":"m",` + rest[:20], anthropic.RequestError{Code: anthropic.CodeJSON, Message: "the body is not valid JSON: the text ends too early at byte 33"}},
-		{"too deep", `{"x":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `,"model":"m",` + rest, anthropic.RequestError{Code: anthropic.CodeJSON, Message: "the body is nested deeper than 128 levels"}},
-		{"no model", "{" + rest, anthropic.RequestError{Param: "model", Code: anthropic.CodeMissing, Message: "model is missing; name the model to use"}},
-		{"model empty", `{"model":"",` + rest, anthropic.RequestError{Param: "model", Code: anthropic.CodeMissing, Message: "model is missing; name the model to use"}},
-		{"model a number", `{"model":7,` + rest, anthropic.RequestError{Param: "model", Code: anthropic.CodeType, Message: "model must be a string, not a number"}},
-		{"model no text", `{"model":"\ud800",` + rest, anthropic.RequestError{Param: "model", Code: anthropic.CodeValue, Message: "model: the string holds half a surrogate pair"}},
-		{"model twice", `{"model":"a","mod\u0065l":"b",` + rest, anthropic.RequestError{Param: "model", Code: anthropic.CodeDuplicate, Message: "model stands in the body twice; send it once, an upstream might read the other one"}},
-		{"model in disguise", `{"model":"a","Model":"b",` + rest, anthropic.RequestError{Param: "Model", Code: anthropic.CodeDuplicate, Message: `"Model" is not a field; write "model"`}},
-		{"no messages", `{"model":"m","max_tokens":1}`, anthropic.RequestError{Param: "messages", Code: anthropic.CodeMissing, Message: "messages is missing; it is what the model answers to"}},
-		{"messages empty", `{"model":"m","max_tokens":1,"messages":[]}`, anthropic.RequestError{Param: "messages", Code: anthropic.CodeMissing, Message: "messages is missing; the array is empty"}},
-		{"messages a text", `{"model":"m","max_tokens":1,"messages":"hi"}`, anthropic.RequestError{Param: "messages", Code: anthropic.CodeType, Message: "messages must be an array, not a string"}},
-		{"message a text", `{"model":"m","max_tokens":1,"messages":[{},"hi"]}`, anthropic.RequestError{Param: "messages.1", Code: anthropic.CodeType, Message: "messages.1 must be an object, not a string"}},
-		{"no max_tokens", `{"model":"m","messages":[{}]}`, anthropic.RequestError{Param: "max_tokens", Code: anthropic.CodeMissing, Message: "max_tokens is missing; say how many tokens the answer may have"}},
-		{"max_tokens null", `{"model":"m","max_tokens":null,"messages":[{}]}`, anthropic.RequestError{Param: "max_tokens", Code: anthropic.CodeMissing, Message: "max_tokens is missing; say how many tokens the answer may have"}},
-		{"max_tokens negative", `{"model":"m","max_tokens":-1,"messages":[{}]}`, anthropic.RequestError{Param: "max_tokens", Code: anthropic.CodeValue, Message: "max_tokens must be an integer from 0 to 1000000000, not -1"}},
-		{"max_tokens broken", `{"model":"m","max_tokens":1.5,"messages":[{}]}`, anthropic.RequestError{Param: "max_tokens", Code: anthropic.CodeValue, Message: "max_tokens must be an integer from 0 to 1000000000, not 1.5"}},
-		{"max_tokens a text", `{"model":"m","max_tokens":"9","messages":[{}]}`, anthropic.RequestError{Param: "max_tokens", Code: anthropic.CodeType, Message: "max_tokens must be an integer, not a string"}},
-		{"stream a text", `{"stream":"true","model":"m",` + rest, anthropic.RequestError{Param: "stream", Code: anthropic.CodeType, Message: "stream must be true or false, not a string"}},
-		{"tools an object", `{"tools":{},"model":"m",` + rest, anthropic.RequestError{Param: "tools", Code: anthropic.CodeType, Message: "tools must be an array, not an object"}},
-		{"disable_fallbacks a number", `{"disable_fallbacks":1,"model":"m",` + rest, anthropic.RequestError{Param: "disable_fallbacks", Code: anthropic.CodeType, Message: "disable_fallbacks must be true or false, not a number"}},
+		{"empty", "", request.Error{Code: request.CodeJSON, Message: "the body is not valid JSON: the text ends too early at byte 0"}},
+		{"a list", "[]", request.Error{Code: request.CodeJSON, Message: "the body must be a JSON object, not an array"}},
+		{"cut", `{"model":"m",` + rest[:20], request.Error{Code: request.CodeJSON, Message: "the body is not valid JSON: the text ends too early at byte 33"}},
+		{"too deep", `{"x":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `,"model":"m",` + rest, request.Error{Code: request.CodeJSON, Message: "the body is nested deeper than 128 levels"}},
+		{"no model", "{" + rest, request.Error{Param: "model", Code: request.CodeMissing, Message: "model is missing; name the model to use"}},
+		{"model empty", `{"model":"",` + rest, request.Error{Param: "model", Code: request.CodeMissing, Message: "model is missing; name the model to use"}},
+		{"model a number", `{"model":7,` + rest, request.Error{Param: "model", Code: request.CodeType, Message: "model must be a string, not a number"}},
+		{"model no text", `{"model":"\ud800",` + rest, request.Error{Param: "model", Code: request.CodeValue, Message: "model: the string holds half a surrogate pair"}},
+		{"model twice", `{"model":"a","mod\u0065l":"b",` + rest, request.Error{Param: "model", Code: request.CodeDuplicate, Message: "model stands in the body twice; send it once, an upstream might read the other one"}},
+		{"model in disguise", `{"model":"a","Model":"b",` + rest, request.Error{Param: "Model", Code: request.CodeDuplicate, Message: `"Model" is not a field; write "model"`}},
+		{"no messages", `{"model":"m","max_tokens":1}`, request.Error{Param: "messages", Code: request.CodeMissing, Message: "messages is missing; it is what the model answers to"}},
+		{"messages empty", `{"model":"m","max_tokens":1,"messages":[]}`, request.Error{Param: "messages", Code: request.CodeMissing, Message: "messages is missing; the array is empty"}},
+		{"messages a text", `{"model":"m","max_tokens":1,"messages":"hi"}`, request.Error{Param: "messages", Code: request.CodeType, Message: "messages must be an array, not a string"}},
+		{"message a text", `{"model":"m","max_tokens":1,"messages":[{},"hi"]}`, request.Error{Param: "messages.1", Code: request.CodeType, Message: "messages.1 must be an object, not a string"}},
+		{"no max_tokens", `{"model":"m","messages":[{}]}`, request.Error{Param: "max_tokens", Code: request.CodeMissing, Message: "max_tokens is missing; say how many tokens the answer may have"}},
+		{"max_tokens null", `{"model":"m","max_tokens":null,"messages":[{}]}`, request.Error{Param: "max_tokens", Code: request.CodeMissing, Message: "max_tokens is missing; say how many tokens the answer may have"}},
+		{"max_tokens negative", `{"model":"m","max_tokens":-1,"messages":[{}]}`, request.Error{Param: "max_tokens", Code: request.CodeValue, Message: "max_tokens must be an integer from 0 to 1000000000, not -1"}},
+		{"max_tokens broken", `{"model":"m","max_tokens":1.5,"messages":[{}]}`, request.Error{Param: "max_tokens", Code: request.CodeValue, Message: "max_tokens must be an integer from 0 to 1000000000, not 1.5"}},
+		{"max_tokens a text", `{"model":"m","max_tokens":"9","messages":[{}]}`, request.Error{Param: "max_tokens", Code: request.CodeType, Message: "max_tokens must be an integer, not a string"}},
+		{"stream a text", `{"stream":"true","model":"m",` + rest, request.Error{Param: "stream", Code: request.CodeType, Message: "stream must be true or false, not a string"}},
+		{"tools an object", `{"tools":{},"model":"m",` + rest, request.Error{Param: "tools", Code: request.CodeType, Message: "tools must be an array, not an object"}},
+		{"disable_fallbacks a number", `{"disable_fallbacks":1,"model":"m",` + rest, request.Error{Param: "disable_fallbacks", Code: request.CodeType, Message: "disable_fallbacks must be true or false, not a number"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r, err := anthropic.ScanRequest(anthropic.Messages, []byte(tt.body), jsonDepth)
-			got, ok := errors.AsType[*anthropic.RequestError](err)
+			got, ok := errors.AsType[*request.Error](err)
 			if !ok || r != nil {
 				t.Fatalf("got %+v, %v", r, err)
 			}
-			if diff := cmp.Diff(&tt.want, got, cmpopts.IgnoreUnexported(anthropic.RequestError{})); diff != "" {
+			if diff := cmp.Diff(&tt.want, got, cmpopts.IgnoreFields(request.Error{}, "Err")); diff != "" {
 				t.Errorf("error (-want +got):\n%s", diff)
 			}
 			_, syntax := errors.AsType[*scan.SyntaxError](err)
 			_, depth := errors.AsType[*scan.DepthError](err)
-			if tt.want.Code == anthropic.CodeJSON && tt.body != "[]" && !syntax && !depth {
+			if tt.want.Code == request.CodeJSON && tt.body != "[]" && !syntax && !depth {
 				t.Errorf("the error wraps %v", errors.Unwrap(got))
 			}
 		})

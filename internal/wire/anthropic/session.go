@@ -1,43 +1,18 @@
 package anthropic
 
 import (
-	"cmp"
 	"strings"
 
+	"gatewright/internal/wire/request"
 	"gatewright/internal/wire/scan"
 )
 
 // metadata takes the user and the session keys that clients put into metadata.
-// What is no text there is no key and no fault either.
 func (s *requestScan) metadata() {
-	if !s.EnterObject() {
-		return
+	m := s.Metadata()
+	if s.r.User, s.r.MetadataSession = m.User, m.Session; m.Session == "" {
+		s.r.MetadataSession = sessionPart(m.User)
 	}
-	var session, langfuse string
-	for s.Member() {
-		switch string(s.Key()) {
-		case "user_id":
-			s.r.User = looseText(&s.Cursor)
-		case "session_id":
-			session = looseText(&s.Cursor)
-		case "langfuse_session_id":
-			langfuse = looseText(&s.Cursor)
-		}
-	}
-	s.r.MetadataSession = cmp.Or(session, langfuse, sessionPart(s.r.User))
-}
-
-// looseText takes a string; anything else is an empty one.
-func looseText(c *scan.Cursor) string {
-	raw, decoded, ok := c.Text()
-	if !ok {
-		return ""
-	}
-	text, err := scan.Text(raw, decoded)
-	if err != nil {
-		return ""
-	}
-	return text
 }
 
 // sessionPart returns the session that a user id of Claude Code holds, empty if
@@ -55,7 +30,7 @@ func sessionPart(user string) (session string) {
 	}
 	for c.Member() {
 		if string(c.Key()) == "session_id" {
-			session = looseText(&c)
+			session = request.LooseText(&c)
 		}
 	}
 	if c.Close() != nil {

@@ -1,6 +1,9 @@
 package anthropic
 
-import "gatewright/internal/wire/scan"
+import (
+	"gatewright/internal/wire/request"
+	"gatewright/internal/wire/scan"
+)
 
 // Usage is what an answer consumed, in tokens. The protocol counts cached input
 // apart; here CachedTokens and CacheWriteTokens are inside InputTokens,
@@ -81,11 +84,7 @@ func (n *Counts) addDetails(c *scan.Cursor) {
 // take takes a number of tokens that is due; what is no such number changes
 // nothing.
 func (t *count) take(c *scan.Cursor) {
-	const most = 1 << 40 // more is nonsense
-	if c.Kind() != scan.KindNumber {
-		return
-	}
-	if n, whole := integer(c.Raw()); whole && n >= 0 && n <= most {
+	if n, ok := request.Tokens(c); ok {
 		*t = count{n: n, told: true}
 	}
 }

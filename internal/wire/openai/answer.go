@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gatewright/internal/wire/fault"
+	"gatewright/internal/wire/request"
 	"gatewright/internal/wire/scan"
 )
 
@@ -120,12 +121,12 @@ func (s *answerScan) top() {
 		case "x_groq":
 			groq = usageInside(&s.Cursor)
 		case "error":
-			s.fault = filled(&s.Cursor) || s.fault
+			s.fault = request.Filled(&s.Cursor) || s.fault
 		case "object":
 			raw, _, _ := s.Text()
 			s.words = s.words || string(raw) == "error"
 		case "message", "detail", "msg":
-			s.words = filled(&s.Cursor) || s.words
+			s.words = request.Filled(&s.Cursor) || s.words
 		}
 	}
 	if !s.a.Usage.Known {
@@ -170,7 +171,7 @@ func (s *answerScan) embedding() {
 		if string(s.Key()) == "embedding" {
 			s.a.numbers = s.a.numbers || s.Kind() == scan.KindArray
 			s.a.encoded = s.a.encoded || s.Kind() == scan.KindString
-			there = filled(&s.Cursor)
+			there = request.Filled(&s.Cursor)
 		}
 	}
 	if !there {
@@ -198,7 +199,7 @@ func (s *answerScan) choice() {
 			finish = string(raw)
 			s.fault = s.fault || finish == finishError
 		case "error":
-			s.fault = filled(&s.Cursor) || s.fault
+			s.fault = request.Filled(&s.Cursor) || s.fault
 		}
 	}
 	s.a.edits = m.edits

@@ -3,6 +3,7 @@ package openai
 import (
 	"strconv"
 
+	"gatewright/internal/wire/request"
 	"gatewright/internal/wire/scan"
 )
 
@@ -37,7 +38,7 @@ func readCall(c *scan.Cursor) (t toolCall) {
 			t.id.read(c, i)
 		case "index":
 			if c.Kind() == scan.KindNumber {
-				n, whole := integer(c.Raw())
+				n, whole := request.Integer(c.Raw())
 				t.index, t.hasIndex = int(n), whole && n >= 0
 			}
 		case "function":

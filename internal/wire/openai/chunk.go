@@ -1,6 +1,9 @@
 package openai
 
-import "gatewright/internal/wire/scan"
+import (
+	"gatewright/internal/wire/request"
+	"gatewright/internal/wire/scan"
+)
 
 // chunkScan is one walk over a chunk.
 type chunkScan struct {
@@ -52,14 +55,14 @@ func (c *chunkScan) top() {
 		case "created":
 			keep(&c.s.created, c.Raw())
 		case "error":
-			c.fault = filled(&c.Cursor) || c.fault
+			c.fault = request.Filled(&c.Cursor) || c.fault
 		case "object":
 			raw, _, _ := c.Text()
 			c.words = c.words || string(raw) == "error"
 		case "message", "detail", "msg":
-			c.words = filled(&c.Cursor) || c.words
+			c.words = request.Filled(&c.Cursor) || c.words
 		case "prompt_filter_results", "moderation", "citations", "search_results":
-			c.payload = filled(&c.Cursor) || c.payload
+			c.payload = request.Filled(&c.Cursor) || c.payload
 		}
 	}
 	if c.unused {
@@ -141,7 +144,7 @@ func (c *chunkScan) choice() {
 			if c.Kind() == scan.KindNumber {
 				if raw := c.Raw(); len(raw) == 1 { // nearly always
 					p.index = int(raw[0] - '0')
-				} else if n, whole := integer(raw); whole {
+				} else if n, whole := request.Integer(raw); whole {
 					p.index = int(n)
 				}
 			}
@@ -156,11 +159,11 @@ func (c *chunkScan) choice() {
 				p.message.start, p.message.end = c.Skip()
 			}
 		case "text":
-			if c.s.e == Completions && filled(&c.Cursor) {
+			if c.s.e == Completions && request.Filled(&c.Cursor) {
 				p.text = saidText
 			}
 		case "error":
-			c.fault = filled(&c.Cursor) || c.fault
+			c.fault = request.Filled(&c.Cursor) || c.fault
 		}
 	}
 	c.s.pieces = append(c.s.pieces, p)

@@ -20,6 +20,9 @@
 // What proves a success is judged strictly: an answer or a stream without a
 // choice, without an end or with an error inside is none, whatever its status.
 //
+// How a request's body is walked over and refused, which is the same in other
+// protocols, is package request's.
+//
 // There is no I/O here, no clock and no knowledge of providers. Read request.go
 // for the way in and stream.go for the way out.
 package openai

@@ -9,6 +9,7 @@ import (
 
 	"gatewright/internal/wire/fault"
 	"gatewright/internal/wire/openai"
+	"gatewright/internal/wire/request"
 	"gatewright/internal/wire/sse"
 )
 
@@ -22,7 +23,7 @@ func FuzzScanRequest(f *testing.F) {
 		before := bytes.Clone(body)
 		r, err := openai.ScanRequest(e, body, jsonDepth)
 		if err != nil {
-			if re, ok := errors.AsType[*openai.RequestError](err); !ok || re.Message == "" || re.Code == "" || r != nil {
+			if re, ok := errors.AsType[*request.Error](err); !ok || re.Message == "" || re.Code == "" || r != nil {
 				t.Fatalf("got %v, %#v", r, err)
 			}
 			return

@@ -1,8 +1,7 @@
 package openai
 
 import (
-	"bytes"
-
+	"gatewright/internal/wire/request"
 	"gatewright/internal/wire/scan"
 )
 
@@ -74,7 +73,7 @@ func (m *messageScan) walk() bool {
 
 // note takes a value and notes what it is unless it is empty.
 func (m *messageScan) note(what said) {
-	if filled(m.Cursor) {
+	if request.Filled(m.Cursor) {
 		m.said |= what
 	}
 }
@@ -83,7 +82,7 @@ func (m *messageScan) note(what said) {
 func (m *messageScan) noteText() {
 	isString := m.Kind() == scan.KindString
 	start := m.Pos()
-	if !filled(m.Cursor) {
+	if !request.Filled(m.Cursor) {
 		return
 	}
 	m.said |= saidText
@@ -102,26 +101,6 @@ func (m *messageScan) onlyText() span {
 		return span{}
 	}
 	return m.last
-}
-
-// filled takes the value that is due and reports whether it holds anything: a
-// text that is not empty, an array or object with something in it.
-func filled(c *scan.Cursor) bool {
-	switch c.Kind() {
-	case scan.KindString, scan.KindArray, scan.KindObject:
-		raw := c.Raw()
-		if len(raw) == 0 {
-			return false
-		}
-		inner := raw[1 : len(raw)-1]
-		if raw[0] != '"' {
-			inner = bytes.TrimSpace(inner)
-		}
-		return len(inner) > 0
-	case scan.KindInvalid, scan.KindNull, scan.KindBool, scan.KindNumber:
-	}
-	c.Skip()
-	return false
 }
 
 // content takes the content: a text, or a list of parts, which clients of the

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gatewright/internal/wire/fault"
+	"gatewright/internal/wire/request"
 	"gatewright/internal/wire/scan"
 )
 
@@ -55,7 +56,7 @@ func CheckRaw(body []byte) (RawAnswer, error) {
 			raw, _, _ := c.Text()
 			a.Type = string(raw)
 		case "error":
-			failed = filled(&c) || failed
+			failed = request.Filled(&c) || failed
 		case "object":
 			raw, _, _ := c.Text()
 			failed = failed || string(raw) == "error"

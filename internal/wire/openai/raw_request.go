@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"gatewright/internal/wire/form"
+	"gatewright/internal/wire/request"
 	"gatewright/internal/wire/scan"
 )
 
@@ -32,17 +32,16 @@ type RawRequest struct {
 	gone     []scan.Edit // the gateway's own fields
 }
 
-// rawField is a field of a byte route that is read.
-type rawField uint8
-
+// The fields of a byte route that are read.
 const (
-	rawModel rawField = 1 << iota
+	rawNone = iota
+	rawModel
 	rawStream
 	rawFormat
 	rawDisableFallbacks
 )
 
-func rawFieldOf(name string) rawField {
+func rawFieldOf(name string) int {
 	switch name {
 	case "model":
 		return rawModel
@@ -53,13 +52,13 @@ func rawFieldOf(name string) rawField {
 	case "disable_fallbacks":
 		return rawDisableFallbacks
 	}
-	return 0
+	return rawNone
 }
 
 // ScanRaw reads what routing needs of a byte route's body in one pass.
 // formType is the content type of a multipart/form-data body; "" means that
 // the body is JSON, nested at most maxDepth levels deep. The error is a
-// *RequestError.
+// *request.Error.
 //
 // Refused are: text that is neither; a model that is missing, empty or a file;
 // wrong types of the fields that are read; and a field that is read twice, or
@@ -77,61 +76,47 @@ func ScanRaw(formType string, body []byte, maxDepth int) (*RawRequest, error) {
 	case err != nil:
 		return nil, err
 	case r.Model == "":
-		return nil, missing("model", "name the model to use")
+		return nil, request.Quoted.Missing("model", "name the model to use")
 	}
 	return r, nil
 }
 
 // scanJSON reads a JSON body. A value that is null counts as absent.
 func (r *RawRequest) scanJSON(body []byte, maxDepth int) error {
-	s := requestScan{Cursor: scan.NewCursor(body, maxDepth)}
-	if err := s.enter(); err != nil {
+	s := request.NewReader(body, maxDepth, request.Quoted)
+	if err := s.Enter(); err != nil {
 		return err
 	}
-	var seen rawField
-	for i := 0; s.Member(); i++ {
-		f := rawFieldOf(string(s.Key()))
-		if f == 0 {
-			if err := s.modelInDisguise(); err != nil {
-				return err
+	return s.Fields(
+		func(key []byte) int { return rawFieldOf(string(key)) },
+		func(f, index int) error {
+			s.Kind() // brings the position to the value
+			m := scan.Member{Index: index, KeyStart: s.KeyStart(), Start: s.Pos()}
+			err := r.member(&s, f)
+			m.End = s.Pos()
+			switch f {
+			case rawModel:
+				r.model = span{m.Start, m.End}
+			case rawDisableFallbacks:
+				r.gone = scan.Remove(r.gone, body, m)
 			}
-			continue
-		}
-		if seen&f != 0 {
-			return twice(string(s.Key()))
-		}
-		seen |= f
-		s.Kind() // brings the position to the value
-		m := scan.Member{Index: i, KeyStart: s.KeyStart(), Start: s.Pos()}
-		if err := r.member(&s, f); err != nil {
 			return err
-		}
-		m.End = s.Pos()
-		if f == rawModel {
-			r.model = span{m.Start, m.End}
-		}
-		if f == rawDisableFallbacks {
-			r.gone = scan.Remove(r.gone, body, m)
-		}
-	}
-	if err := s.Close(); err != nil {
-		return jsonError(err)
-	}
-	return nil
+		},
+	)
 }
 
 // member takes the value of a field in a JSON body.
-func (r *RawRequest) member(s *requestScan, f rawField) error {
+func (r *RawRequest) member(s *request.Reader, f int) error {
 	if s.Null() {
 		return nil
 	}
 	switch f {
 	case rawModel:
-		return s.text("model", &r.Model)
+		return s.TakeText("model", &r.Model)
 	case rawStream:
-		return s.flag("stream", &r.Stream)
+		return s.TakeFlag("stream", &r.Stream)
 	case rawDisableFallbacks:
-		return s.flag("disable_fallbacks", &r.DisableFallbacks)
+		return s.TakeFlag("disable_fallbacks", &r.DisableFallbacks)
 	case rawFormat:
 		if raw, _, ok := s.Text(); ok {
 			r.Text = plainFormat(string(raw))
@@ -149,39 +134,36 @@ func plainFormat(format string) bool { return format == "text" || format == "srt
 func (r *RawRequest) scanForm(contentType string, body []byte) error {
 	boundary, err := form.Boundary(contentType)
 	if err != nil {
-		return &RequestError{Code: CodeForm, Message: err.Error(), err: err}
+		return &request.Error{Code: request.CodeForm, Message: err.Error(), Err: err}
 	}
 	r.boundary = boundary
-	var seen rawField
+	var seen uint
 	err = form.Walk(body, boundary, func(p form.Part) error {
 		f := rawFieldOf(p.Name)
-		if f == 0 {
-			if strings.EqualFold(p.Name, "model") {
-				return &RequestError{Param: p.Name, Code: CodeDuplicate, Message: fmt.Sprintf("%q is not a field; write \"model\"", p.Name)}
-			}
-			return nil
+		if f == rawNone {
+			return request.Disguised([]byte(p.Name))
 		}
-		if seen&f != 0 {
-			return twice(p.Name)
+		if seen&(1<<f) != 0 {
+			return request.Quoted.Twice(p.Name)
 		}
-		seen |= f
+		seen |= 1 << f
 		return r.part(&p, f, body[p.Start:p.End])
 	})
 	if syntax, ok := errors.AsType[*form.SyntaxError](err); ok {
-		return &RequestError{Code: CodeForm, Message: "the form cannot be read: " + syntax.Error(), err: syntax}
+		return &request.Error{Code: request.CodeForm, Message: "the form cannot be read: " + syntax.Error(), Err: syntax}
 	}
 	return err
 }
 
 // part takes the value of a field in a form.
-func (r *RawRequest) part(p *form.Part, f rawField, value []byte) error {
+func (r *RawRequest) part(p *form.Part, f int, value []byte) error {
 	switch {
 	case p.File || p.Encoded:
-		return &RequestError{Param: p.Name, Code: CodeType, Message: fmt.Sprintf("%q must be a plain field of the form, not a file and not encoded", p.Name)}
+		return &request.Error{Param: p.Name, Code: request.CodeType, Message: fmt.Sprintf("%q must be a plain field of the form, not a file and not encoded", p.Name)}
 	case len(value) > maxFormField:
-		return &RequestError{Param: p.Name, Code: CodeValue, Message: fmt.Sprintf("%q has more than %d bytes", p.Name, maxFormField)}
+		return &request.Error{Param: p.Name, Code: request.CodeValue, Message: fmt.Sprintf("%q has more than %d bytes", p.Name, maxFormField)}
 	case !utf8.Valid(value):
-		return &RequestError{Param: p.Name, Code: CodeValue, Message: fmt.Sprintf("%q is not valid UTF-8", p.Name)}
+		return &request.Error{Param: p.Name, Code: request.CodeValue, Message: fmt.Sprintf("%q is not valid UTF-8", p.Name)}
 	}
 	text := string(value)
 	switch f {
@@ -205,7 +187,7 @@ func formFlag(name, text string, into *bool) error {
 	}
 	value, err := strconv.ParseBool(text)
 	if err != nil {
-		return &RequestError{Param: name, Code: CodeValue, Message: fmt.Sprintf("%q must be true or false, not %.40q", name, text)}
+		return &request.Error{Param: name, Code: request.CodeValue, Message: fmt.Sprintf("%q must be true or false, not %.40q", name, text)}
 	}
 	*into = value
 	return nil

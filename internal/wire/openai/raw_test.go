@@ -15,6 +15,7 @@ import (
 	"gatewright/internal/wire/fault"
 	"gatewright/internal/wire/form"
 	"gatewright/internal/wire/openai"
+	"gatewright/internal/wire/request"
 )
 
 // formOf writes fields as a form; one that begins with "@" is a file.
@@ -93,37 +94,37 @@ func TestScanRaw(t *testing.T) {
 
 func TestScanRawRefuses(t *testing.T) {
 	for _, c := range []struct{ name, form, body, param, code, says string }{
-		{"no JSON", "", `{"model":`, "", openai.CodeJSON, "not valid JSON"},
-		{"a list", "", `[]`, "", openai.CodeJSON, "must be a JSON object"},
-		{"nothing", "", ``, "", openai.CodeJSON, ""},
-		{"text behind", "", `{"model":"m"}x`, "", openai.CodeJSON, "after the end"},
-		{"too deep", "", `{"model":"m","x":` + strings.Repeat("[", jsonDepth) + strings.Repeat("]", jsonDepth) + `}`, "", openai.CodeJSON, "nested deeper"},
-		{"no model", "", `{"input":"x"}`, "model", openai.CodeMissing, "name the model"},
-		{"null model", "", `{"model":null}`, "model", openai.CodeMissing, ""},
-		{"empty model", "", `{"model":""}`, "model", openai.CodeMissing, ""},
-		{"a number", "", `{"model":1}`, "model", openai.CodeType, "a string"},
-		{"two models", "", `{"model":"a","model":"b"}`, "model", openai.CodeDuplicate, "twice"},
-		{"another case", "", `{"model":"a","Model":"b"}`, "Model", openai.CodeDuplicate, "not a field"},
-		{"stream", "", `{"model":"a","stream":"yes"}`, "stream", openai.CodeType, "true or false"},
-		{"no fallbacks", "", `{"model":"a","disable_fallbacks":1}`, "disable_fallbacks", openai.CodeType, ""},
-		{"half a surrogate pair", "", `{"model":"\ud800"}`, "model", openai.CodeValue, "surrogate"},
+		{"no JSON", "", `{"model":`, "", request.CodeJSON, "not valid JSON"},
+		{"a list", "", `[]`, "", request.CodeJSON, "must be a JSON object"},
+		{"nothing", "", ``, "", request.CodeJSON, ""},
+		{"text behind", "", `{"model":"m"}x`, "", request.CodeJSON, "after the end"},
+		{"too deep", "", `{"model":"m","x":` + strings.Repeat("[", jsonDepth) + strings.Repeat("]", jsonDepth) + `}`, "", request.CodeJSON, "nested deeper"},
+		{"no model", "", `{"input":"x"}`, "model", request.CodeMissing, "name the model"},
+		{"null model", "", `{"model":null}`, "model", request.CodeMissing, ""},
+		{"empty model", "", `{"model":""}`, "model", request.CodeMissing, ""},
+		{"a number", "", `{"model":1}`, "model", request.CodeType, "a string"},
+		{"two models", "", `{"model":"a","model":"b"}`, "model", request.CodeDuplicate, "twice"},
+		{"another case", "", `{"model":"a","Model":"b"}`, "Model", request.CodeDuplicate, "not a field"},
+		{"stream", "", `{"model":"a","stream":"yes"}`, "stream", request.CodeType, "true or false"},
+		{"no fallbacks", "", `{"model":"a","disable_fallbacks":1}`, "disable_fallbacks", request.CodeType, ""},
+		{"half a surrogate pair", "", `{"model":"\ud800"}`, "model", request.CodeValue, "surrogate"},
 
-		{"no boundary", "multipart/form-data", formOf("model=m"), "", openai.CodeForm, "has no boundary"},
-		{"no form", formType, `{"model":"m"}`, "", openai.CodeForm, "cannot be read"},
-		{"half a form", formType, formOf("model=m")[:40], "", openai.CodeForm, "cannot be read"},
-		{"a form without model", formType, formOf("@file=x"), "model", openai.CodeMissing, "name the model"},
-		{"an empty model", formType, formOf("model="), "model", openai.CodeMissing, ""},
-		{"a file as model", formType, formOf("@model=m"), "model", openai.CodeType, "not a file"},
-		{"an encoded model", formType, strings.Replace(formOf("model=bQ=="), "\r\n\r\n", "\r\nContent-Transfer-Encoding: base64\r\n\r\n", 1), "model", openai.CodeType, "not encoded"},
-		{"a long model", formType, formOf("model=" + strings.Repeat("m", 5000)), "model", openai.CodeValue, "4096 bytes"},
-		{"no UTF-8", formType, formOf("model=\xff"), "model", openai.CodeValue, "UTF-8"},
-		{"two models in a form", formType, formOf("model=a", "model=b"), "model", openai.CodeDuplicate, "twice"},
-		{"another case in a form", formType, formOf("model=a", "MODEL=b"), "MODEL", openai.CodeDuplicate, "not a field"},
-		{"stream in a form", formType, formOf("model=a", "stream=maybe"), "stream", openai.CodeValue, "true or false"},
+		{"no boundary", "multipart/form-data", formOf("model=m"), "", request.CodeForm, "has no boundary"},
+		{"no form", formType, `{"model":"m"}`, "", request.CodeForm, "cannot be read"},
+		{"half a form", formType, formOf("model=m")[:40], "", request.CodeForm, "cannot be read"},
+		{"a form without model", formType, formOf("@file=x"), "model", request.CodeMissing, "name the model"},
+		{"an empty model", formType, formOf("model="), "model", request.CodeMissing, ""},
+		{"a file as model", formType, formOf("@model=m"), "model", request.CodeType, "not a file"},
+		{"an encoded model", formType, strings.Replace(formOf("model=bQ=="), "\r\n\r\n", "\r\nContent-Transfer-Encoding: base64\r\n\r\n", 1), "model", request.CodeType, "not encoded"},
+		{"a long model", formType, formOf("model=" + strings.Repeat("m", 5000)), "model", request.CodeValue, "4096 bytes"},
+		{"no UTF-8", formType, formOf("model=\xff"), "model", request.CodeValue, "UTF-8"},
+		{"two models in a form", formType, formOf("model=a", "model=b"), "model", request.CodeDuplicate, "twice"},
+		{"another case in a form", formType, formOf("model=a", "MODEL=b"), "MODEL", request.CodeDuplicate, "not a field"},
+		{"stream in a form", formType, formOf("model=a", "stream=maybe"), "stream", request.CodeValue, "true or false"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := openai.ScanRaw(c.form, []byte(c.body), jsonDepth)
-			e, ok := errors.AsType[*openai.RequestError](err)
+			e, ok := errors.AsType[*request.Error](err)
 			if !ok {
 				t.Fatalf("got %+v, %v; want a request error", got, err)
 			}
@@ -253,7 +254,7 @@ func FuzzScanRaw(f *testing.F) {
 		before := bytes.Clone(body)
 		r, err := openai.ScanRaw(contentType, body, jsonDepth)
 		if err != nil {
-			if e, ok := errors.AsType[*openai.RequestError](err); !ok || e.Message == "" || e.Code == "" {
+			if e, ok := errors.AsType[*request.Error](err); !ok || e.Message == "" || e.Code == "" {
 				t.Fatalf("error %#v", err)
 			}
 			return

@@ -1,6 +1,9 @@
 package openai
 
-import "gatewright/internal/wire/scan"
+import (
+	"gatewright/internal/wire/request"
+	"gatewright/internal/wire/scan"
+)
 
 // Limits of the values that are checked here; the rest is the upstream's to
 // judge.
@@ -59,7 +62,7 @@ type Request struct {
 	EncodingFormat string
 
 	body    []byte
-	opening opening
+	opening request.Opening
 
 	open          int // offset behind the brace that opens the body
 	model         span

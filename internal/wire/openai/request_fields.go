@@ -1,11 +1,6 @@
 package openai
 
-import (
-	"fmt"
-	"strconv"
-
-	"gatewright/internal/wire/scan"
-)
+import "gatewright/internal/wire/scan"
 
 // field takes the value of field f, the member with the given index. A value
 // that is null counts as absent everywhere.
@@ -58,33 +53,33 @@ func (s *requestScan) control(f int) (err error) {
 	r := s.r
 	switch f {
 	case fieldModel:
-		err = s.text("model", &r.Model)
+		err = s.TakeText("model", &r.Model)
 	case fieldInput:
 		err = s.inputField()
 	case fieldStream:
-		err = s.flag("stream", &r.Stream)
+		err = s.TakeFlag("stream", &r.Stream)
 	case fieldStreamOptions:
 		err = s.streamOptions()
 	case fieldN:
 		var n int64
-		err = s.number("n", 1, MaxChoices, &n)
+		err = s.TakeInteger("n", 1, MaxChoices, &n)
 		r.N = int(n)
 	case fieldMaxTokens:
-		err = s.number("max_tokens", s.leastOutput(), MaxOutput, &s.maxTokens)
+		err = s.TakeInteger("max_tokens", s.leastOutput(), MaxOutput, &s.maxTokens)
 	case fieldMaxCompletionTokens:
-		err = s.number("max_completion_tokens", 1, MaxOutput, &s.maxCompletionTokens)
+		err = s.TakeInteger("max_completion_tokens", 1, MaxOutput, &s.maxCompletionTokens)
 	case fieldTools, fieldFunctions:
 		err = s.tools(f)
 	case fieldResponseFormat:
 		err = s.responseFormat()
 	case fieldReasoningEffort:
 		var effort string
-		err = s.text("reasoning_effort", &effort)
+		err = s.TakeText("reasoning_effort", &effort)
 		r.Reasoning = effort != "" && effort != "none"
 	case fieldModalities:
 		s.modalities()
 	case fieldEncodingFormat:
-		err = s.text("encoding_format", &r.EncodingFormat)
+		err = s.TakeText("encoding_format", &r.EncodingFormat)
 	}
 	return err
 }
@@ -94,17 +89,17 @@ func (s *requestScan) identity(f int) error {
 	r := s.r
 	switch f {
 	case fieldDisableFallbacks:
-		return s.flag("disable_fallbacks", &r.DisableFallbacks)
+		return s.TakeFlag("disable_fallbacks", &r.DisableFallbacks)
 	case fieldPromptCacheKey:
-		return s.text("prompt_cache_key", &r.PromptCacheKey)
+		return s.TakeText("prompt_cache_key", &r.PromptCacheKey)
 	case fieldSessionID:
-		return s.text("session_id", &r.SessionID)
+		return s.TakeText("session_id", &r.SessionID)
 	case fieldLitellmSessionID:
-		return s.text("litellm_session_id", &r.LitellmSessionID)
+		return s.TakeText("litellm_session_id", &r.LitellmSessionID)
 	case fieldUser:
-		return s.text("user", &r.User)
+		return s.TakeText("user", &r.User)
 	case fieldSafetyIdentifier:
-		return s.text("safety_identifier", &s.safetyIdentifier)
+		return s.TakeText("safety_identifier", &s.safetyIdentifier)
 	case fieldMetadata:
 		s.metadata()
 	}
@@ -120,80 +115,12 @@ func (s *requestScan) leastOutput() int64 {
 	return 1
 }
 
-// wrongType is the error for a value that is due and not what it should be.
-func (s *requestScan) wrongType(param, want string) error {
-	kind := s.Kind()
-	if s.Err() != nil || kind == scan.KindInvalid {
-		return jsonError(s.Close())
-	}
-	return &RequestError{Param: param, Code: CodeType, Message: fmt.Sprintf("%q must be %s, not %s", param, want, kind)}
-}
-
-func (s *requestScan) text(param string, into *string) error {
-	raw, decoded, ok := s.Text()
-	if !ok {
-		return s.wrongType(param, "a string")
-	}
-	text, err := scan.Text(raw, decoded)
-	if err != nil {
-		return &RequestError{Param: param, Code: CodeValue, Message: fmt.Sprintf("%q: the %v", param, err)}
-	}
-	*into = text
-	return nil
-}
-
-func (s *requestScan) flag(param string, into *bool) error {
-	value, ok := s.Bool()
-	if !ok {
-		return s.wrongType(param, "true or false")
-	}
-	*into = value
-	return nil
-}
-
-func (s *requestScan) number(param string, least, most int64, into *int64) error {
-	if s.Kind() != scan.KindNumber {
-		return s.wrongType(param, "an integer")
-	}
-	raw := s.Raw()
-	n, whole := integer(raw)
-	if s.Err() != nil {
-		return jsonError(s.Err())
-	}
-	if !whole || n < least || n > most {
-		return &RequestError{
-			Param: param, Code: CodeValue,
-			Message: fmt.Sprintf("%q must be an integer from %d to %d, not %.40s", param, least, most, raw),
-		}
-	}
-	*into = n
-	return nil
-}
-
-// integer returns the value of a JSON number that is a whole one, in whatever
-// form: 512, 512.0 and 5.12e2 are the same.
-func integer(raw []byte) (n int64, whole bool) {
-	const longest = 40 // bytes; no number in bounds needs more
-	if len(raw) == 0 || len(raw) > longest {
-		return 0, false
-	}
-	if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
-		return n, true
-	}
-	f, err := strconv.ParseFloat(string(raw), 64)
-	const exact = 1 << 53
-	if err != nil || f != float64(int64(f)) || f > exact || f < -exact {
-		return 0, false
-	}
-	return int64(f), true
-}
-
 // streamOptions takes stream_options and remembers where include_usage is or
 // belongs.
 func (s *requestScan) streamOptions() error {
 	const param = "stream_options"
-	if !s.EnterObject() {
-		return s.wrongType(param, "an object")
+	if err := s.Object(param); err != nil {
+		return err
 	}
 	s.r.optionsOpen, s.r.optionsBare = s.Pos(), true
 	for s.Member() {
@@ -203,12 +130,12 @@ func (s *requestScan) streamOptions() error {
 		}
 		const param = "stream_options.include_usage"
 		if s.r.usage.there() {
-			return twice(param)
+			return s.Twice(param)
 		}
 		s.Kind() // brings the position to the value
 		start := s.Pos()
 		if !s.Null() {
-			if err := s.flag(param, &s.r.IncludeUsage); err != nil {
+			if err := s.TakeFlag(param, &s.r.IncludeUsage); err != nil {
 				return err
 			}
 		}
@@ -218,8 +145,8 @@ func (s *requestScan) streamOptions() error {
 }
 
 func (s *requestScan) responseFormat() error {
-	if !s.EnterObject() {
-		return s.wrongType("response_format", "an object")
+	if err := s.Object("response_format"); err != nil {
+		return err
 	}
 	for s.Member() {
 		if string(s.Key()) == "type" {
@@ -250,8 +177,8 @@ func (s *requestScan) tools(f int) error {
 		param = "functions"
 	}
 	before := s.StringBytes()
-	if !s.EnterArray() {
-		return s.wrongType(param, "an array")
+	if err := s.Array(param); err != nil {
+		return err
 	}
 	for s.Element() {
 		s.r.Tools = true
@@ -271,7 +198,7 @@ func (s *requestScan) tool(levels int) {
 		switch string(s.Key()) {
 		case "name":
 			if raw, _, ok := s.Text(); ok {
-				s.r.opening.addTool(raw)
+				s.r.opening.Tools.Add(raw)
 			}
 		case "function", "custom":
 			if levels > 0 {

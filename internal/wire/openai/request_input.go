@@ -2,17 +2,17 @@ package openai
 
 import (
 	"bytes"
-	"fmt"
 
+	"gatewright/internal/wire/request"
 	"gatewright/internal/wire/scan"
 )
 
 // inputField takes messages, prompt or input.
 func (s *requestScan) inputField() error {
-	if s.e == Chat {
-		return s.messages()
-	}
 	s.input = true
+	if s.e == Chat {
+		return s.Objects("messages", s.message)
+	}
 	switch s.Kind() {
 	case scan.KindString:
 		s.prompt()
@@ -21,7 +21,7 @@ func (s *requestScan) inputField() error {
 		return s.prompts()
 	case scan.KindInvalid, scan.KindNull, scan.KindBool, scan.KindNumber, scan.KindObject:
 	}
-	return s.wrongType(s.e.input(), "a string or an array")
+	return s.WrongType(s.e.input(), "a string or an array")
 }
 
 // prompt takes one text of a prompt or an input.
@@ -30,7 +30,7 @@ func (s *requestScan) prompt() {
 	if _, decoded, ok := s.Text(); ok {
 		s.r.TextBytes += int64(decoded)
 		if s.e == Completions {
-			s.r.opening.add(partUser, span{start + 1, s.Pos() - 1})
+			s.r.opening.Add(request.PartUser, start+1, s.Pos()-1)
 		}
 	}
 }
@@ -38,9 +38,8 @@ func (s *requestScan) prompt() {
 // prompts takes a list: of texts, of tokens, of lists of tokens.
 func (s *requestScan) prompts() error {
 	s.EnterArray()
-	some := false
-	for s.Element() {
-		some = true
+	n := 0
+	for ; s.Element(); n++ {
 		switch s.Kind() {
 		case scan.KindString:
 			s.prompt()
@@ -55,40 +54,17 @@ func (s *requestScan) prompts() error {
 			s.Skip() // the upstream's to judge
 		}
 	}
-	if !some && s.Err() == nil {
-		return missing(s.e.input(), "the array is empty")
-	}
-	return nil
+	return s.Some(s.e.input(), n)
 }
 
-// messages takes the messages of a chat.
-func (s *requestScan) messages() error {
-	if !s.EnterArray() {
-		return s.wrongType("messages", "an array")
-	}
-	s.input = true
-	i := 0
-	for ; s.Element(); i++ {
-		if s.Kind() != scan.KindObject {
-			return s.wrongType(fmt.Sprintf("messages[%d]", i), "an object")
-		}
-		s.message()
-	}
-	if i == 0 && s.Err() == nil {
-		return missing("messages", "the array is empty")
-	}
-	return nil
-}
-
-// message takes one message. Its role may stand behind its content, so what it
-// adds to the opening is decided at its end.
+// message takes one message, of which the cursor is inside. Its role may stand
+// behind its content, so what it adds to the opening is decided at its end.
 func (s *requestScan) message() {
-	s.EnterObject()
-	role, mark := partNone, s.r.opening.n
+	role, mark := request.PartNone, s.r.opening.Len()
 	for s.Member() {
 		switch string(s.Key()) {
 		case "role":
-			role = s.role()
+			role = s.Role()
 		case "content":
 			s.content()
 		case "tool_calls":
@@ -96,39 +72,16 @@ func (s *requestScan) message() {
 		case "function_call":
 			s.call()
 		case "refusal":
-			s.count()
+			s.r.TextBytes += s.TextBytes()
 		case "reasoning_content", "reasoning":
 			s.r.echoes = true
-			s.count()
+			s.r.TextBytes += s.TextBytes()
 		case "reasoning_details", "thinking_blocks", "extra_content":
 			s.r.echoes = true
 		}
 	}
-	s.r.instructed = s.r.instructed || role == partSystem
-	s.r.opening.settle(mark, role)
-}
-
-func (s *requestScan) role() part {
-	raw, _, _ := s.Text()
-	return roleOf(raw)
-}
-
-// roleOf returns the role that a text names.
-func roleOf(raw []byte) part {
-	switch string(raw) {
-	case "system", "developer":
-		return partSystem
-	case "user":
-		return partUser
-	}
-	return partOther
-}
-
-// count takes a text that the model will read.
-func (s *requestScan) count() {
-	if _, decoded, ok := s.Text(); ok {
-		s.r.TextBytes += int64(decoded)
-	}
+	s.r.instructed = s.r.instructed || role == request.PartSystem
+	s.r.opening.Settle(mark, role)
 }
 
 // content takes the content of a message: a text, or a list of parts.
@@ -153,15 +106,15 @@ func (s *requestScan) content() {
 
 func (s *requestScan) contentText() {
 	start := s.Pos()
-	s.count()
-	s.r.opening.add(partNone, span{start + 1, s.Pos() - 1})
+	s.r.TextBytes += s.TextBytes()
+	s.r.opening.Add(request.PartNone, start+1, s.Pos()-1)
 }
 
 // part takes a part of a content, of which the cursor is inside. Its type says
 // what the model must be able to read, and is looked at nowhere else: a tool
 // may well have a property called image_url.
 func (s *requestScan) part() {
-	var media span
+	var start, end int
 	for s.Member() {
 		switch string(s.Key()) {
 		case "type":
@@ -171,14 +124,12 @@ func (s *requestScan) part() {
 				s.contentText()
 			}
 		case "refusal":
-			s.count()
+			s.r.TextBytes += s.TextBytes()
 		case "image_url", "input_audio", "file", "video_url":
-			media.start, media.end = s.Skip()
+			start, end = s.Skip()
 		}
 	}
-	if media.there() {
-		s.r.opening.add(partNone, media)
-	}
+	s.r.opening.Add(request.PartNone, start, end)
 }
 
 func (s *requestScan) partType() {
@@ -223,7 +174,7 @@ func (s *requestScan) call() {
 	for s.Member() {
 		switch string(s.Key()) {
 		case "name", "arguments", "input":
-			s.count()
+			s.r.TextBytes += s.TextBytes()
 		}
 	}
 }

@@ -1,20 +1,13 @@
 package openai
 
-import (
-	"bytes"
-	"errors"
-	"fmt"
-
-	"gatewright/internal/wire/scan"
-)
+import "gatewright/internal/wire/request"
 
 // requestScan is one walk over a request.
 type requestScan struct {
-	scan.Cursor
+	request.Reader
 	e     Endpoint
 	r     *Request
-	seen  uint32 // fields, by their numbers
-	input bool   // messages, prompt or input is there
+	input bool // messages, prompt or input is there
 
 	maxTokens, maxCompletionTokens int64
 	safetyIdentifier               string
@@ -22,7 +15,7 @@ type requestScan struct {
 
 // ScanRequest reads what routing needs of a request in one pass. The body stays
 // as it is and the Request refers to it. Arrays and objects may be nested
-// maxDepth levels deep. The error is a *RequestError.
+// maxDepth levels deep. The error is a *request.Error.
 //
 // Refused are: text that is no JSON object; a model that is missing or empty,
 // and a missing messages, prompt or input; wrong types of the fields that are
@@ -30,19 +23,20 @@ type requestScan struct {
 // "model" in another case beside it, because an upstream might read the other
 // one.
 func ScanRequest(e Endpoint, body []byte, maxDepth int) (*Request, error) {
-	s := requestScan{Cursor: scan.NewCursor(body, maxDepth), e: e, r: &Request{N: 1, body: body}}
-	if err := s.top(); err != nil {
+	s := requestScan{Reader: request.NewReader(body, maxDepth, request.Quoted), e: e, r: &Request{N: 1, body: body}}
+	if err := s.Enter(); err != nil {
 		return nil, err
 	}
-	if err := s.Close(); err != nil {
-		return nil, jsonError(err)
+	s.r.open = s.Pos()
+	if err := s.Fields(func(key []byte) int { return fieldOf(e, key) }, s.field); err != nil {
+		return nil, err
 	}
 	r := s.r
 	switch {
 	case r.Model == "":
-		return nil, missing("model", "name the model to use")
+		return nil, s.Missing("model", "name the model to use")
 	case !s.input:
-		return nil, missing(e.input(), "it is what the model answers to")
+		return nil, s.Missing(e.input(), "it is what the model answers to")
 	}
 	if r.MaxOutput = s.maxCompletionTokens; r.MaxOutput == 0 {
 		r.MaxOutput = s.maxTokens
@@ -51,76 +45,6 @@ func ScanRequest(e Endpoint, body []byte, maxDepth int) (*Request, error) {
 		r.User = s.safetyIdentifier
 	}
 	return r, nil
-}
-
-func jsonError(err error) error {
-	what := "the body is not valid JSON: "
-	if _, ok := errors.AsType[*scan.DepthError](err); ok {
-		what = "the body is "
-	}
-	return &RequestError{Code: CodeJSON, Message: what + err.Error(), err: err}
-}
-
-func missing(param, why string) error {
-	return &RequestError{Param: param, Code: CodeMissing, Message: fmt.Sprintf("%q is missing; %s", param, why)}
-}
-
-// enter enters the object that the body must be.
-func (s *requestScan) enter() error {
-	if s.EnterObject() {
-		return nil
-	}
-	if s.Err() != nil {
-		return jsonError(s.Err())
-	}
-	if kind := s.Kind(); kind != scan.KindInvalid {
-		return &RequestError{Code: CodeJSON, Message: "the body must be a JSON object, not " + kind.String()}
-	}
-	return jsonError(s.Close())
-}
-
-// top walks over the members of the body.
-func (s *requestScan) top() error {
-	if err := s.enter(); err != nil {
-		return err
-	}
-	s.r.open = s.Pos()
-	for i := 0; s.Member(); i++ {
-		f := fieldOf(s.e, s.Key())
-		if f == fieldNone {
-			if err := s.modelInDisguise(); err != nil {
-				return err
-			}
-			continue
-		}
-		if s.seen&(1<<f) != 0 {
-			return twice(string(s.Key()))
-		}
-		s.seen |= 1 << f
-		if err := s.field(f, i); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func twice(param string) error {
-	return &RequestError{
-		Param: param, Code: CodeDuplicate,
-		Message: fmt.Sprintf("%q stands in the body twice; send it once, an upstream might read the other one", param),
-	}
-}
-
-// modelInDisguise refuses "Model" and the like: a service that ignores case
-// would answer with another model than the one that was admitted.
-func (s *requestScan) modelInDisguise() error {
-	if key := s.Key(); len(key) == len("model") && bytes.EqualFold(key, []byte("model")) {
-		return &RequestError{
-			Param: string(key), Code: CodeDuplicate,
-			Message: fmt.Sprintf("%q is not a field; write \"model\"", key),
-		}
-	}
-	return nil
 }
 
 // The fields that are read.

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"gatewright/internal/wire/openai"
+	"gatewright/internal/wire/request"
 	"gatewright/internal/wire/scan"
 )
 
@@ -117,60 +118,60 @@ func TestScanRequestErrors(t *testing.T) {
 		name string
 		e    openai.Endpoint
 		body string
-		want openai.RequestError
+		want request.Error
 	}{
-		{"empty", openai.Chat, ``, openai.RequestError{Code: "invalid_json", Message: "the body is not valid JSON: the text ends too early at byte 0"}},
-		{"not an object", openai.Chat, `[1]`, openai.RequestError{Code: "invalid_json", Message: "the body must be a JSON object, not an array"}},
-		{"not JSON", openai.Chat, `model=m`, openai.RequestError{Code: "invalid_json", Message: "the body is not valid JSON: a value is missing at byte 0"}},
-		{"broken", openai.Chat, `{"model":"m","messages":[{"role":"user"]}`, openai.RequestError{Code: "invalid_json", Message: "the body is not valid JSON: a comma is missing at byte 39"}},
-		{"broken in a value that is read", openai.Chat, `{"model":"m`, openai.RequestError{Code: "invalid_json", Message: "the body is not valid JSON: the text ends too early at byte 11"}},
-		{"broken number", openai.Chat, `{"n":-x,"model":"m",` + rest, openai.RequestError{Code: "invalid_json", Message: "the body is not valid JSON: a digit is missing at byte 6"}},
-		{"text behind", openai.Chat, `{"model":"m",` + rest + `{}`, openai.RequestError{Code: "invalid_json", Message: "the body is not valid JSON: text after the end of the value at byte 57"}},
-		{"too deep", openai.Chat, `{"x":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `,"model":"m",` + rest, openai.RequestError{Code: "invalid_json", Message: "the body is nested deeper than 128 levels"}},
-		{"no model", openai.Chat, `{` + rest, openai.RequestError{Param: "model", Code: "missing_required_parameter", Message: `"model" is missing; name the model to use`}},
-		{"empty model", openai.Chat, `{"model":"",` + rest, openai.RequestError{Param: "model", Code: "missing_required_parameter", Message: `"model" is missing; name the model to use`}},
-		{"null model", openai.Chat, `{"model":null,` + rest, openai.RequestError{Param: "model", Code: "missing_required_parameter", Message: `"model" is missing; name the model to use`}},
-		{"no messages", openai.Chat, `{"model":"m"}`, openai.RequestError{Param: "messages", Code: "missing_required_parameter", Message: `"messages" is missing; it is what the model answers to`}},
-		{"empty messages", openai.Chat, `{"model":"m","messages":[]}`, openai.RequestError{Param: "messages", Code: "missing_required_parameter", Message: `"messages" is missing; the array is empty`}},
-		{"no prompt", openai.Completions, `{"model":"m",` + rest, openai.RequestError{Param: "prompt", Code: "missing_required_parameter", Message: `"prompt" is missing; it is what the model answers to`}},
-		{"null input", openai.Embeddings, `{"model":"m","input":null}`, openai.RequestError{Param: "input", Code: "missing_required_parameter", Message: `"input" is missing; it is what the model answers to`}},
-		{"empty input", openai.Embeddings, `{"model":"m","input":[]}`, openai.RequestError{Param: "input", Code: "missing_required_parameter", Message: `"input" is missing; the array is empty`}},
-		{"model of another type", openai.Chat, `{"model":7,` + rest, openai.RequestError{Param: "model", Code: "invalid_type", Message: `"model" must be a string, not a number`}},
-		{"model that is no text", openai.Chat, `{"model":"a\ud800",` + rest, openai.RequestError{Param: "model", Code: "invalid_value", Message: `"model": the string holds half a surrogate pair`}},
-		{"messages of another type", openai.Chat, `{"model":"m","messages":"hi"}`, openai.RequestError{Param: "messages", Code: "invalid_type", Message: `"messages" must be an array, not a string`}},
-		{"message of another type", openai.Chat, `{"model":"m","messages":[{},"hi"]}`, openai.RequestError{Param: "messages[1]", Code: "invalid_type", Message: `"messages[1]" must be an object, not a string`}},
-		{"input of another type", openai.Embeddings, `{"model":"m","input":{"a":1}}`, openai.RequestError{Param: "input", Code: "invalid_type", Message: `"input" must be a string or an array, not an object`}},
-		{"stream of another type", openai.Chat, `{"model":"m","stream":"true",` + rest, openai.RequestError{Param: "stream", Code: "invalid_type", Message: `"stream" must be true or false, not a string`}},
-		{"stream_options of another type", openai.Chat, `{"model":"m","stream_options":true,` + rest, openai.RequestError{Param: "stream_options", Code: "invalid_type", Message: `"stream_options" must be an object, not true or false`}},
-		{"include_usage of another type", openai.Chat, `{"model":"m","stream_options":{"include_usage":1},` + rest, openai.RequestError{Param: "stream_options.include_usage", Code: "invalid_type", Message: `"stream_options.include_usage" must be true or false, not a number`}},
-		{"tools of another type", openai.Chat, `{"model":"m","tools":{},` + rest, openai.RequestError{Param: "tools", Code: "invalid_type", Message: `"tools" must be an array, not an object`}},
-		{"functions of another type", openai.Chat, `{"model":"m","functions":"f",` + rest, openai.RequestError{Param: "functions", Code: "invalid_type", Message: `"functions" must be an array, not a string`}},
-		{"response_format of another type", openai.Chat, `{"model":"m","response_format":"json",` + rest, openai.RequestError{Param: "response_format", Code: "invalid_type", Message: `"response_format" must be an object, not a string`}},
-		{"disable_fallbacks of another type", openai.Chat, `{"model":"m","disable_fallbacks":"yes",` + rest, openai.RequestError{Param: "disable_fallbacks", Code: "invalid_type", Message: `"disable_fallbacks" must be true or false, not a string`}},
-		{"session_id of another type", openai.Chat, `{"model":"m","session_id":[],` + rest, openai.RequestError{Param: "session_id", Code: "invalid_type", Message: `"session_id" must be a string, not an array`}},
-		{"n too small", openai.Chat, `{"model":"m","n":0,` + rest, openai.RequestError{Param: "n", Code: "invalid_value", Message: `"n" must be an integer from 1 to 128, not 0`}},
-		{"n too large", openai.Chat, `{"model":"m","n":1000000,` + rest, openai.RequestError{Param: "n", Code: "invalid_value", Message: `"n" must be an integer from 1 to 128, not 1000000`}},
-		{"n a fraction", openai.Chat, `{"model":"m","n":1.5,` + rest, openai.RequestError{Param: "n", Code: "invalid_value", Message: `"n" must be an integer from 1 to 128, not 1.5`}},
-		{"n of another type", openai.Chat, `{"model":"m","n":"1",` + rest, openai.RequestError{Param: "n", Code: "invalid_type", Message: `"n" must be an integer, not a string`}},
-		{"1e99 tokens", openai.Chat, `{"model":"m","max_tokens":1e99,` + rest, openai.RequestError{Param: "max_tokens", Code: "invalid_value", Message: `"max_tokens" must be an integer from 1 to 1000000000, not 1e99`}},
-		{"more than any double", openai.Chat, `{"model":"m","max_tokens":1e999,` + rest, openai.RequestError{Param: "max_tokens", Code: "invalid_value", Message: `"max_tokens" must be an integer from 1 to 1000000000, not 1e999`}},
-		{"no tokens", openai.Chat, `{"model":"m","max_completion_tokens":0,` + rest, openai.RequestError{Param: "max_completion_tokens", Code: "invalid_value", Message: `"max_completion_tokens" must be an integer from 1 to 1000000000, not 0`}},
-		{"fewer than none", openai.Completions, `{"model":"m","prompt":"","max_tokens":-1}`, openai.RequestError{Param: "max_tokens", Code: "invalid_value", Message: `"max_tokens" must be an integer from 0 to 1000000000, not -1`}},
-		{"digits without end", openai.Chat, `{"model":"m","max_tokens":` + strings.Repeat("9", 1000) + `,` + rest, openai.RequestError{Param: "max_tokens", Code: "invalid_value", Message: `"max_tokens" must be an integer from 1 to 1000000000, not ` + strings.Repeat("9", 40)}},
-		{"model twice", openai.Chat, `{"model":"m","model":"n",` + rest, openai.RequestError{Param: "model", Code: "duplicate_parameter", Message: `"model" stands in the body twice; send it once, an upstream might read the other one`}},
-		{"model twice, once in escapes", openai.Chat, `{"model":"m","\u006dodel":"n",` + rest, openai.RequestError{Param: "model", Code: "duplicate_parameter", Message: `"model" stands in the body twice; send it once, an upstream might read the other one`}},
-		{"model in another case", openai.Chat, `{"model":"m","Model":"n",` + rest, openai.RequestError{Param: "Model", Code: "duplicate_parameter", Message: `"Model" is not a field; write "model"`}},
-		{"messages twice", openai.Chat, `{"model":"m","messages":null,` + rest, openai.RequestError{Param: "messages", Code: "duplicate_parameter", Message: `"messages" stands in the body twice; send it once, an upstream might read the other one`}},
-		{"include_usage twice", openai.Chat, `{"model":"m","stream_options":{"include_usage":true,"include_usage":false},` + rest, openai.RequestError{Param: "stream_options.include_usage", Code: "duplicate_parameter", Message: `"stream_options.include_usage" stands in the body twice; send it once, an upstream might read the other one`}},
+		{"empty", openai.Chat, ``, request.Error{Code: "invalid_json", Message: "the body is not valid JSON: the text ends too early at byte 0"}},
+		{"not an object", openai.Chat, `[1]`, request.Error{Code: "invalid_json", Message: "the body must be a JSON object, not an array"}},
+		{"not JSON", openai.Chat, `model=m`, request.Error{Code: "invalid_json", Message: "the body is not valid JSON: a value is missing at byte 0"}},
+		{"broken", openai.Chat, `{"model":"m","messages":[{"role":"user"]}`, request.Error{Code: "invalid_json", Message: "the body is not valid JSON: a comma is missing at byte 39"}},
+		{"broken in a value that is read", openai.Chat, `{"model":"m`, request.Error{Code: "invalid_json", Message: "the body is not valid JSON: the text ends too early at byte 11"}},
+		{"broken number", openai.Chat, `{"n":-x,"model":"m",` + rest, request.Error{Code: "invalid_json", Message: "the body is not valid JSON: a digit is missing at byte 6"}},
+		{"text behind", openai.Chat, `{"model":"m",` + rest + `{}`, request.Error{Code: "invalid_json", Message: "the body is not valid JSON: text after the end of the value at byte 57"}},
+		{"too deep", openai.Chat, `{"x":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `,"model":"m",` + rest, request.Error{Code: "invalid_json", Message: "the body is nested deeper than 128 levels"}},
+		{"no model", openai.Chat, `{` + rest, request.Error{Param: "model", Code: "missing_required_parameter", Message: `"model" is missing; name the model to use`}},
+		{"empty model", openai.Chat, `{"model":"",` + rest, request.Error{Param: "model", Code: "missing_required_parameter", Message: `"model" is missing; name the model to use`}},
+		{"null model", openai.Chat, `{"model":null,` + rest, request.Error{Param: "model", Code: "missing_required_parameter", Message: `"model" is missing; name the model to use`}},
+		{"no messages", openai.Chat, `{"model":"m"}`, request.Error{Param: "messages", Code: "missing_required_parameter", Message: `"messages" is missing; it is what the model answers to`}},
+		{"empty messages", openai.Chat, `{"model":"m","messages":[]}`, request.Error{Param: "messages", Code: "missing_required_parameter", Message: `"messages" is missing; the array is empty`}},
+		{"no prompt", openai.Completions, `{"model":"m",` + rest, request.Error{Param: "prompt", Code: "missing_required_parameter", Message: `"prompt" is missing; it is what the model answers to`}},
+		{"null input", openai.Embeddings, `{"model":"m","input":null}`, request.Error{Param: "input", Code: "missing_required_parameter", Message: `"input" is missing; it is what the model answers to`}},
+		{"empty input", openai.Embeddings, `{"model":"m","input":[]}`, request.Error{Param: "input", Code: "missing_required_parameter", Message: `"input" is missing; the array is empty`}},
+		{"model of another type", openai.Chat, `{"model":7,` + rest, request.Error{Param: "model", Code: "invalid_type", Message: `"model" must be a string, not a number`}},
+		{"model that is no text", openai.Chat, `{"model":"a\ud800",` + rest, request.Error{Param: "model", Code: "invalid_value", Message: `"model": the string holds half a surrogate pair`}},
+		{"messages of another type", openai.Chat, `{"model":"m","messages":"hi"}`, request.Error{Param: "messages", Code: "invalid_type", Message: `"messages" must be an array, not a string`}},
+		{"message of another type", openai.Chat, `{"model":"m","messages":[{},"hi"]}`, request.Error{Param: "messages[1]", Code: "invalid_type", Message: `"messages[1]" must be an object, not a string`}},
+		{"input of another type", openai.Embeddings, `{"model":"m","input":{"a":1}}`, request.Error{Param: "input", Code: "invalid_type", Message: `"input" must be a string or an array, not an object`}},
+		{"stream of another type", openai.Chat, `{"model":"m","stream":"true",` + rest, request.Error{Param: "stream", Code: "invalid_type", Message: `"stream" must be true or false, not a string`}},
+		{"stream_options of another type", openai.Chat, `{"model":"m","stream_options":true,` + rest, request.Error{Param: "stream_options", Code: "invalid_type", Message: `"stream_options" must be an object, not true or false`}},
+		{"include_usage of another type", openai.Chat, `{"model":"m","stream_options":{"include_usage":1},` + rest, request.Error{Param: "stream_options.include_usage", Code: "invalid_type", Message: `"stream_options.include_usage" must be true or false, not a number`}},
+		{"tools of another type", openai.Chat, `{"model":"m","tools":{},` + rest, request.Error{Param: "tools", Code: "invalid_type", Message: `"tools" must be an array, not an object`}},
+		{"functions of another type", openai.Chat, `{"model":"m","functions":"f",` + rest, request.Error{Param: "functions", Code: "invalid_type", Message: `"functions" must be an array, not a string`}},
+		{"response_format of another type", openai.Chat, `{"model":"m","response_format":"json",` + rest, request.Error{Param: "response_format", Code: "invalid_type", Message: `"response_format" must be an object, not a string`}},
+		{"disable_fallbacks of another type", openai.Chat, `{"model":"m","disable_fallbacks":"yes",` + rest, request.Error{Param: "disable_fallbacks", Code: "invalid_type", Message: `"disable_fallbacks" must be true or false, not a string`}},
+		{"session_id of another type", openai.Chat, `{"model":"m","session_id":[],` + rest, request.Error{Param: "session_id", Code: "invalid_type", Message: `"session_id" must be a string, not an array`}},
+		{"n too small", openai.Chat, `{"model":"m","n":0,` + rest, request.Error{Param: "n", Code: "invalid_value", Message: `"n" must be an integer from 1 to 128, not 0`}},
+		{"n too large", openai.Chat, `{"model":"m","n":1000000,` + rest, request.Error{Param: "n", Code: "invalid_value", Message: `"n" must be an integer from 1 to 128, not 1000000`}},
+		{"n a fraction", openai.Chat, `{"model":"m","n":1.5,` + rest, request.Error{Param: "n", Code: "invalid_value", Message: `"n" must be an integer from 1 to 128, not 1.5`}},
+		{"n of another type", openai.Chat, `{"model":"m","n":"1",` + rest, request.Error{Param: "n", Code: "invalid_type", Message: `"n" must be an integer, not a string`}},
+		{"1e99 tokens", openai.Chat, `{"model":"m","max_tokens":1e99,` + rest, request.Error{Param: "max_tokens", Code: "invalid_value", Message: `"max_tokens" must be an integer from 1 to 1000000000, not 1e99`}},
+		{"more than any double", openai.Chat, `{"model":"m","max_tokens":1e999,` + rest, request.Error{Param: "max_tokens", Code: "invalid_value", Message: `"max_tokens" must be an integer from 1 to 1000000000, not 1e999`}},
+		{"no tokens", openai.Chat, `{"model":"m","max_completion_tokens":0,` + rest, request.Error{Param: "max_completion_tokens", Code: "invalid_value", Message: `"max_completion_tokens" must be an integer from 1 to 1000000000, not 0`}},
+		{"fewer than none", openai.Completions, `{"model":"m","prompt":"","max_tokens":-1}`, request.Error{Param: "max_tokens", Code: "invalid_value", Message: `"max_tokens" must be an integer from 0 to 1000000000, not -1`}},
+		{"digits without end", openai.Chat, `{"model":"m","max_tokens":` + strings.Repeat("9", 1000) + `,` + rest, request.Error{Param: "max_tokens", Code: "invalid_value", Message: `"max_tokens" must be an integer from 1 to 1000000000, not ` + strings.Repeat("9", 40)}},
+		{"model twice", openai.Chat, `{"model":"m","model":"n",` + rest, request.Error{Param: "model", Code: "duplicate_parameter", Message: `"model" stands in the body twice; send it once, an upstream might read the other one`}},
+		{"model twice, once in escapes", openai.Chat, `{"model":"m","\u006dodel":"n",` + rest, request.Error{Param: "model", Code: "duplicate_parameter", Message: `"model" stands in the body twice; send it once, an upstream might read the other one`}},
+		{"model in another case", openai.Chat, `{"model":"m","Model":"n",` + rest, request.Error{Param: "Model", Code: "duplicate_parameter", Message: `"Model" is not a field; write "model"`}},
+		{"messages twice", openai.Chat, `{"model":"m","messages":null,` + rest, request.Error{Param: "messages", Code: "duplicate_parameter", Message: `"messages" stands in the body twice; send it once, an upstream might read the other one`}},
+		{"include_usage twice", openai.Chat, `{"model":"m","stream_options":{"include_usage":true,"include_usage":false},` + rest, request.Error{Param: "stream_options.include_usage", Code: "duplicate_parameter", Message: `"stream_options.include_usage" stands in the body twice; send it once, an upstream might read the other one`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r, err := openai.ScanRequest(tt.e, []byte(tt.body), jsonDepth)
-			got, ok := errors.AsType[*openai.RequestError](err)
+			got, ok := errors.AsType[*request.Error](err)
 			if !ok || r != nil {
 				t.Fatalf("got %+v, %v; want a RequestError", r, err)
 			}
-			if diff := cmp.Diff(&tt.want, got, cmpopts.IgnoreUnexported(openai.RequestError{})); diff != "" {
+			if diff := cmp.Diff(&tt.want, got, cmpopts.IgnoreFields(request.Error{}, "Err")); diff != "" {
 				t.Errorf("error (-want +got):\n%s", diff)
 			}
 			if err.Error() != got.Message {
@@ -178,7 +179,7 @@ func TestScanRequestErrors(t *testing.T) {
 			}
 			_, syntax := errors.AsType[*scan.SyntaxError](err)
 			_, deep := errors.AsType[*scan.DepthError](err)
-			if want := tt.want.Code == openai.CodeJSON && tt.name != "not an object"; (syntax || deep) != want {
+			if want := tt.want.Code == request.CodeJSON && tt.name != "not an object"; (syntax || deep) != want {
 				t.Errorf("got a cause %v, want %v", syntax || deep, want)
 			}
 		})

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"gatewright/internal/wire/request"
 	"gatewright/internal/wire/scan"
 )
 
@@ -22,7 +23,7 @@ type messagesRewrite struct {
 
 // message is one message as far as a rewrite looks at it.
 type message struct {
-	role    part
+	role    request.Part
 	open    int       // offset behind its brace
 	content span      // its value
 	kind    scan.Kind // of it; KindInvalid = there is none
@@ -52,11 +53,11 @@ func (r *Request) rewriteMessages(body []byte, w Rewrite) []scan.Edit {
 		msg := m.message()
 		switch {
 		case !m.move:
-		case msg.role == partSystem:
+		case msg.role == request.PartSystem:
 			m.edits = m.edits[:before] // the whole message goes
 			m.gone = append(m.gone, scan.Member{Index: i, KeyStart: start, Start: start, End: m.Pos()})
 			m.texts = joinRaw(m.texts, msg.texts)
-		case msg.role == partUser && m.host == nil && msg.takesText():
+		case msg.role == request.PartUser && m.host == nil && msg.takesText():
 			m.host = &msg
 		}
 	}
@@ -91,7 +92,7 @@ func (m *messagesRewrite) message() message {
 		switch key {
 		case "role":
 			raw, _, _ := m.Text()
-			msg.role = roleOf(raw)
+			msg.role = request.RoleOf(raw)
 		case "content":
 			m.content(&msg)
 		case "tool_calls":

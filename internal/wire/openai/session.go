@@ -8,41 +8,10 @@ import (
 
 // metadata takes the session keys that clients put into metadata.
 func (s *requestScan) metadata() {
-	if !s.EnterObject() {
-		return
+	m := s.Metadata()
+	if s.r.MetadataSession = m.Session; m.Session == "" {
+		s.r.MetadataSession = sessionPart(m.User)
 	}
-	var session, langfuse, user string
-	for s.Member() {
-		switch string(s.Key()) {
-		case "session_id":
-			session = s.looseText()
-		case "langfuse_session_id":
-			langfuse = s.looseText()
-		case "user_id":
-			user = s.looseText()
-		}
-	}
-	switch {
-	case session != "":
-		s.r.MetadataSession = session
-	case langfuse != "":
-		s.r.MetadataSession = langfuse
-	default:
-		s.r.MetadataSession = sessionPart(user)
-	}
-}
-
-// looseText takes a text; what is none is no session key and no fault either.
-func (s *requestScan) looseText() string {
-	raw, decoded, ok := s.Text()
-	if !ok {
-		return ""
-	}
-	text, err := scan.Text(raw, decoded)
-	if err != nil {
-		return ""
-	}
-	return text
 }
 
 // sessionPart returns the session in a user id, empty if there is none. Two

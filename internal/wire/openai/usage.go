@@ -1,6 +1,9 @@
 package openai
 
-import "gatewright/internal/wire/scan"
+import (
+	"gatewright/internal/wire/request"
+	"gatewright/internal/wire/scan"
+)
 
 // Usage is what an answer consumed, in tokens. Cached and cache-write tokens
 // are inside InputTokens, reasoning tokens inside OutputTokens, whatever way
@@ -15,10 +18,11 @@ type Usage struct {
 	Known bool
 }
 
-// counts is a usage object as a service sent it. A count that is absent is -1.
+// counts is a usage object as a service sent it. An input or an output that is
+// absent is -1.
 type counts struct {
-	input, output, total               int64
-	cached, cacheHit, write, reasoning int64
+	input, output, total, cacheHit int64
+	request.Details
 }
 
 // readUsage takes the usage object that is due. The usage is not known if it is
@@ -27,55 +31,27 @@ func readUsage(c *scan.Cursor) Usage {
 	if !c.EnterObject() {
 		return Usage{}
 	}
-	n := counts{-1, -1, -1, -1, -1, -1, -1}
+	n := counts{input: -1, output: -1}
 	for c.Member() {
 		switch string(c.Key()) {
 		case "prompt_tokens", "input_tokens":
-			count(c, &n.input)
+			request.Count(c, &n.input)
 		case "completion_tokens", "output_tokens":
-			count(c, &n.output)
+			request.Count(c, &n.output)
 		case "total_tokens":
-			count(c, &n.total)
+			request.Count(c, &n.total)
 		case "cached_tokens": // Moonshot
-			count(c, &n.cached)
+			request.Count(c, &n.Cached)
 		case "prompt_cache_hit_tokens": // DeepSeek
-			count(c, &n.cacheHit)
+			request.Count(c, &n.cacheHit)
 		case "prompt_tokens_details", "input_tokens_details", "completion_tokens_details", "output_tokens_details":
-			n.details(c)
+			n.Add(c)
 		}
 	}
 	if n.input < 0 && n.output < 0 {
 		return Usage{}
 	}
 	return n.usage()
-}
-
-func (n *counts) details(c *scan.Cursor) {
-	if !c.EnterObject() {
-		return
-	}
-	for c.Member() {
-		switch string(c.Key()) {
-		case "cached_tokens":
-			count(c, &n.cached)
-		case "cache_write_tokens":
-			count(c, &n.write)
-		case "reasoning_tokens":
-			count(c, &n.reasoning)
-		}
-	}
-}
-
-// count takes a number of tokens that is due; what is no such number leaves
-// into as it is.
-func count(c *scan.Cursor, into *int64) {
-	const most = 1 << 40 // more is nonsense
-	if c.Kind() != scan.KindNumber {
-		return
-	}
-	if n, whole := integer(c.Raw()); whole && n >= 0 && n <= most {
-		*into = n
-	}
 }
 
 // usage brings the counts to one way of counting. When the total is larger than
@@ -86,9 +62,9 @@ func (n *counts) usage() Usage {
 	u := Usage{
 		InputTokens:      max(n.input, 0),
 		OutputTokens:     max(n.output, 0),
-		CachedTokens:     max(n.cached, n.cacheHit, 0),
-		CacheWriteTokens: max(n.write, 0),
-		ReasoningTokens:  max(n.reasoning, 0),
+		CachedTokens:     max(n.Cached, n.cacheHit, 0),
+		CacheWriteTokens: max(n.CacheWrite, 0),
+		ReasoningTokens:  max(n.Reasoning, 0),
 		Known:            true,
 	}
 	switch gap := n.total - u.InputTokens - u.OutputTokens; {

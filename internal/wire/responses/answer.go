@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gatewright/internal/wire/fault"
+	"gatewright/internal/wire/request"
 	"gatewright/internal/wire/scan"
 )
 
@@ -121,12 +122,12 @@ func (s *answerScan) members() {
 	for s.Member() {
 		switch string(s.Key()) {
 		case "id":
-			s.a.Owned.Response = looseText(&s.Cursor)
+			s.a.Owned.Response = request.LooseText(&s.Cursor)
 		case "model":
 			start, end := s.Skip()
 			s.a.model = append(s.a.model, span{start, end})
 		case "status":
-			s.a.Status = looseText(&s.Cursor)
+			s.a.Status = request.LooseText(&s.Cursor)
 		case "usage":
 			if u := readUsage(&s.Cursor); u.Known {
 				s.a.Usage = u
@@ -142,7 +143,7 @@ func (s *answerScan) members() {
 		case "error":
 			s.fault = errorPlace(&s.Cursor)
 		case "message", "detail", "msg":
-			s.words = filled(&s.Cursor) || s.words
+			s.words = request.Filled(&s.Cursor) || s.words
 		}
 	}
 }
@@ -153,7 +154,7 @@ func (s *answerScan) details() {
 	}
 	for s.Member() {
 		if string(s.Key()) == "reason" {
-			s.a.Reason = looseText(&s.Cursor)
+			s.a.Reason = request.LooseText(&s.Cursor)
 		}
 	}
 }
@@ -186,9 +187,9 @@ func readItem(c *scan.Cursor) (it outputItem) {
 	for c.Member() {
 		switch string(c.Key()) {
 		case "type":
-			it.kind = looseText(c)
+			it.kind = request.LooseText(c)
 		case "id":
-			it.id = looseText(c)
+			it.id = request.LooseText(c)
 		case "encrypted_content":
 			it.encrypted, _, _ = c.Text()
 		case "content":
@@ -227,33 +228,13 @@ func parts(c *scan.Cursor) (words, refusal bool) {
 		for c.Member() {
 			switch string(c.Key()) {
 			case "refusal":
-				refusal = filled(c) || refusal
+				refusal = request.Filled(c) || refusal
 			case "text", "transcript", "data":
-				words = filled(c) || words
+				words = request.Filled(c) || words
 			}
 		}
 	}
 	return words, refusal
-}
-
-// filled takes the value that is due and reports whether it holds anything: a
-// text that is not empty, an array or object with something in it.
-func filled(c *scan.Cursor) bool {
-	switch c.Kind() {
-	case scan.KindString, scan.KindArray, scan.KindObject:
-		raw := c.Raw()
-		if len(raw) == 0 {
-			return false
-		}
-		inner := raw[1 : len(raw)-1]
-		if raw[0] != '"' {
-			inner = bytes.TrimSpace(inner)
-		}
-		return len(inner) > 0
-	case scan.KindInvalid, scan.KindNull, scan.KindBool, scan.KindNumber:
-	}
-	c.Skip()
-	return false
 }
 
 // errorPlace takes the value that is due and returns its place if it is an error
@@ -261,7 +242,7 @@ func filled(c *scan.Cursor) bool {
 func errorPlace(c *scan.Cursor) span {
 	c.Kind() // brings the position to the value
 	start := c.Pos()
-	if !filled(c) {
+	if !request.Filled(c) {
 		return span{}
 	}
 	return span{start, c.Pos()}

@@ -15,6 +15,9 @@
 // What proves a success is judged strictly: an answer that failed and a stream
 // without its final event are none, whatever the status.
 //
+// How a request's body is walked over and refused, which is the same in other
+// protocols, is package request's.
+//
 // There is no I/O here, no clock and no knowledge of providers. Read request.go
 // for the way in and stream.go for the way out.
 package responses

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"gatewright/internal/wire/fault"
+	"gatewright/internal/wire/request"
 	"gatewright/internal/wire/scan"
 )
 
@@ -56,12 +57,12 @@ func (e *eventScan) members() {
 	for ; e.Member(); e.count++ {
 		switch string(e.Key()) {
 		case "type":
-			e.kind = looseText(&e.Cursor)
+			e.kind = request.LooseText(&e.Cursor)
 		case "sequence_number":
 			e.sequence()
 		case "output_index":
 			if e.Kind() == scan.KindNumber {
-				if n, whole := integer(e.Raw()); whole && n >= 0 {
+				if n, whole := request.Integer(e.Raw()); whole && n >= 0 {
 					e.index = n
 				}
 			}
@@ -70,11 +71,11 @@ func (e *eventScan) members() {
 		case "item":
 			e.itemMember()
 		case "delta", "partial_image_b64":
-			e.delta = filled(&e.Cursor) || e.delta
+			e.delta = request.Filled(&e.Cursor) || e.delta
 		case "text", "arguments", "input", "code", "transcript":
-			e.whole = filled(&e.Cursor) || e.whole
+			e.whole = request.Filled(&e.Cursor) || e.whole
 		case "refusal":
-			e.refusal = filled(&e.Cursor)
+			e.refusal = request.Filled(&e.Cursor)
 		case "part":
 			e.part()
 		case "response":
@@ -89,7 +90,7 @@ func (e *eventScan) sequence() {
 	if e.Kind() != scan.KindNumber {
 		return
 	}
-	if n, whole := integer(e.Raw()); whole {
+	if n, whole := request.Integer(e.Raw()); whole {
 		e.next = n + 1
 	}
 }
@@ -102,9 +103,9 @@ func (e *eventScan) part() {
 	for e.Member() {
 		switch string(e.Key()) {
 		case "text", "transcript":
-			e.whole = filled(&e.Cursor) || e.whole
+			e.whole = request.Filled(&e.Cursor) || e.whole
 		case "refusal":
-			e.refusal = filled(&e.Cursor) || e.refusal
+			e.refusal = request.Filled(&e.Cursor) || e.refusal
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	"gatewright/internal/wire/request"
 	"gatewright/internal/wire/scan"
 	"gatewright/internal/wire/sse"
 )
@@ -68,7 +69,7 @@ func (f *folder) event(ev *sse.Event) (whole []byte, err error) {
 	for c.EnterObject(); c.Member(); {
 		switch string(c.Key()) {
 		case "output_index":
-			index, _ = integer(c.Raw())
+			index, _ = request.Integer(c.Raw())
 		case "item":
 			item = c.Raw()
 		case "response":

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"testing"
 
+	"gatewright/internal/wire/request"
 	"gatewright/internal/wire/responses"
 	"gatewright/internal/wire/sse"
 )
@@ -20,7 +21,7 @@ func FuzzScanRequest(f *testing.F) {
 		before := bytes.Clone(body)
 		r, err := responses.ScanRequest(e, body, jsonDepth)
 		if err != nil {
-			if re, ok := errors.AsType[*responses.RequestError](err); !ok || re.Message == "" || re.Code == "" || r != nil {
+			if re, ok := errors.AsType[*request.Error](err); !ok || re.Message == "" || re.Code == "" || r != nil {
 				t.Fatalf("got %v, %#v", r, err)
 			}
 			return
@@ -35,7 +36,7 @@ func FuzzScanRequest(f *testing.F) {
 		again, err := responses.ScanRequest(e, out, jsonDepth)
 		if err != nil {
 			// Nothing but foreign thoughts: there is no input left.
-			if re, ok := errors.AsType[*responses.RequestError](err); !ok || re.Param != "input" || re.Code != responses.CodeMissing {
+			if re, ok := errors.AsType[*request.Error](err); !ok || re.Param != "input" || re.Code != request.CodeMissing {
 				t.Fatalf("%q became %q: %v", body, out, err)
 			}
 			return

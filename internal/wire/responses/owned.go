@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"gatewright/internal/wire/request"
 	"gatewright/internal/wire/scan"
 )
 
@@ -68,29 +69,27 @@ func fingerprint(raw []byte) uint64 {
 	return hash(sum, strconv.AppendInt(nil, int64(len(raw)), 10))
 }
 
+const hashStart = 14695981039346656037 // FNV-1a
+
+// hash adds bytes to an FNV-1a hash.
+func hash(sum uint64, s []byte) uint64 {
+	const prime = 1099511628211
+	for _, b := range s {
+		sum = (sum ^ uint64(b)) * prime
+	}
+	return sum
+}
+
 // ownedID takes an id that is a string, or the id of an object.
 func ownedID(c *scan.Cursor) string {
 	if !c.EnterObject() {
-		return looseText(c)
+		return request.LooseText(c)
 	}
 	var id string
 	for c.Member() {
 		if string(c.Key()) == "id" {
-			id = looseText(c)
+			id = request.LooseText(c)
 		}
 	}
 	return id
-}
-
-// looseText takes a text; what is none is an empty one and no fault.
-func looseText(c *scan.Cursor) string {
-	raw, decoded, ok := c.Text()
-	if !ok {
-		return ""
-	}
-	text, err := scan.Text(raw, decoded)
-	if err != nil {
-		return ""
-	}
-	return text
 }

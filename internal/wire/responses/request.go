@@ -3,6 +3,7 @@ package responses
 import (
 	"slices"
 
+	"gatewright/internal/wire/request"
 	"gatewright/internal/wire/scan"
 )
 
@@ -60,12 +61,13 @@ type Request struct {
 	// User is user, else safety_identifier: a person, not a session.
 	User string
 
-	body    []byte
-	opening opening
-	model   span
-	own     [2]scan.Member
-	owns    int
-	foreign []scan.Edit // that take out thoughts of other makers' models
+	body         []byte
+	opening      request.Opening
+	instructions span
+	model        span
+	own          [2]scan.Member
+	owns         int
+	foreign      []scan.Edit // that take out thoughts of other makers' models
 }
 
 // span is a place in a body; an empty one is none.

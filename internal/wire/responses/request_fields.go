@@ -3,6 +3,7 @@ package responses
 import (
 	"fmt"
 
+	"gatewright/internal/wire/request"
 	"gatewright/internal/wire/scan"
 )
 
@@ -35,15 +36,15 @@ func (s *requestScan) control(f int) error {
 	r := s.r
 	switch f {
 	case fieldModel:
-		return s.text("model", &r.Model)
+		return s.TakeText("model", &r.Model)
 	case fieldInput:
 		return s.inputField()
 	case fieldInstructions:
 		return s.instructions()
 	case fieldStream:
-		return s.flag("stream", &r.Stream)
+		return s.TakeFlag("stream", &r.Stream)
 	case fieldMaxOutputTokens:
-		return s.maxOutput()
+		return s.TakeInteger("max_output_tokens", 1, MaxOutput, &r.MaxOutput)
 	case fieldTools:
 		return s.tools()
 	case fieldToolChoice:
@@ -53,9 +54,9 @@ func (s *requestScan) control(f int) error {
 	case fieldText:
 		return s.textOptions()
 	case fieldStore:
-		return s.flag("store", &r.Stored)
+		return s.TakeFlag("store", &r.Stored)
 	case fieldBackground:
-		err := s.flag("background", &r.Background)
+		err := s.TakeFlag("background", &r.Background)
 		if r.Background {
 			r.native("background")
 		}
@@ -69,7 +70,7 @@ func (s *requestScan) state(f int) error {
 	o := &s.r.Owned
 	switch f {
 	case fieldPreviousResponseID:
-		if err := s.text("previous_response_id", &o.Response); err != nil {
+		if err := s.TakeText("previous_response_id", &o.Response); err != nil {
 			return err
 		}
 		if o.Response != "" {
@@ -93,9 +94,9 @@ func (s *requestScan) owned(param, want string, into *string) error {
 		return nil
 	}
 	if s.Err() != nil {
-		return jsonError(s.Err())
+		return request.InvalidJSON(s.Err())
 	}
-	return &RequestError{Param: param, Code: CodeType, Message: fmt.Sprintf("%q must be %s", param, want)}
+	return &request.Error{Param: param, Code: request.CodeType, Message: fmt.Sprintf("%q must be %s", param, want)}
 }
 
 // identity takes the fields that say who asks, and the gateway's own.
@@ -103,73 +104,22 @@ func (s *requestScan) identity(f int) error {
 	r := s.r
 	switch f {
 	case fieldDisableFallbacks:
-		return s.flag("disable_fallbacks", &r.DisableFallbacks)
+		return s.TakeFlag("disable_fallbacks", &r.DisableFallbacks)
 	case fieldPromptCacheKey:
-		return s.text("prompt_cache_key", &r.PromptCacheKey)
+		return s.TakeText("prompt_cache_key", &r.PromptCacheKey)
 	case fieldSessionID:
-		return s.text("session_id", &r.SessionID)
+		return s.TakeText("session_id", &r.SessionID)
 	case fieldLitellmSessionID:
-		return s.text("litellm_session_id", &r.LitellmSessionID)
+		return s.TakeText("litellm_session_id", &r.LitellmSessionID)
 	case fieldUser:
-		return s.text("user", &r.User)
+		return s.TakeText("user", &r.User)
 	case fieldSafetyIdentifier:
-		return s.text("safety_identifier", &s.safetyIdentifier)
+		return s.TakeText("safety_identifier", &s.safetyIdentifier)
 	case fieldMetadata:
 		s.metadata()
 	case fieldClientMetadata:
 		s.clientMetadata()
 	}
-	return nil
-}
-
-// wrongType is the error for a value that is due and not what it should be.
-func (s *requestScan) wrongType(param, want string) error {
-	kind := s.Kind()
-	if s.Err() != nil || kind == scan.KindInvalid {
-		return jsonError(s.Close())
-	}
-	return &RequestError{Param: param, Code: CodeType, Message: fmt.Sprintf("%q must be %s, not %s", param, want, kind)}
-}
-
-func (s *requestScan) text(param string, into *string) error {
-	raw, decoded, ok := s.Text()
-	if !ok {
-		return s.wrongType(param, "a string")
-	}
-	text, err := scan.Text(raw, decoded)
-	if err != nil {
-		return &RequestError{Param: param, Code: CodeValue, Message: fmt.Sprintf("%q: the %v", param, err)}
-	}
-	*into = text
-	return nil
-}
-
-func (s *requestScan) flag(param string, into *bool) error {
-	value, ok := s.Bool()
-	if !ok {
-		return s.wrongType(param, "true or false")
-	}
-	*into = value
-	return nil
-}
-
-func (s *requestScan) maxOutput() error {
-	const param = "max_output_tokens"
-	if s.Kind() != scan.KindNumber {
-		return s.wrongType(param, "an integer")
-	}
-	raw := s.Raw()
-	n, whole := integer(raw)
-	if s.Err() != nil {
-		return jsonError(s.Err())
-	}
-	if !whole || n < 1 || n > MaxOutput {
-		return &RequestError{
-			Param: param, Code: CodeValue,
-			Message: fmt.Sprintf("%q must be an integer from 1 to %d, not %.40s", param, MaxOutput, raw),
-		}
-	}
-	s.r.MaxOutput = n
 	return nil
 }
 
@@ -184,16 +134,16 @@ func (s *requestScan) instructions() error {
 	start := s.Pos()
 	_, decoded, ok := s.Text()
 	if !ok {
-		return s.wrongType("instructions", "a string")
+		return s.WrongType("instructions", "a string")
 	}
 	s.r.TextBytes += int64(decoded)
-	s.r.opening.instructions = span{start + 1, s.Pos() - 1}
+	s.r.instructions = span{start + 1, s.Pos() - 1}
 	return nil
 }
 
 func (s *requestScan) reasoning() error {
-	if !s.EnterObject() {
-		return s.wrongType("reasoning", "an object")
+	if err := s.Object("reasoning"); err != nil {
+		return err
 	}
 	for s.Member() {
 		if string(s.Key()) == "effort" {
@@ -206,8 +156,8 @@ func (s *requestScan) reasoning() error {
 
 // textOptions takes text: {format: {type, …}, verbosity}.
 func (s *requestScan) textOptions() error {
-	if !s.EnterObject() {
-		return s.wrongType("text", "an object")
+	if err := s.Object("text"); err != nil {
+		return err
 	}
 	for s.Member() {
 		if string(s.Key()) != "format" || !s.EnterObject() {

@@ -3,6 +3,7 @@ package responses
 import (
 	"fmt"
 
+	"gatewright/internal/wire/request"
 	"gatewright/internal/wire/scan"
 )
 
@@ -11,19 +12,20 @@ func (s *requestScan) inputField() error {
 	s.input = true
 	if s.Kind() == scan.KindString {
 		s.words()
-		s.r.opening.settle(0, partUser)
+		s.r.opening.Settle(0, request.PartUser)
 		return nil
 	}
 	if !s.EnterArray() {
-		return s.wrongType("input", "a string or an array")
+		return s.WrongType("input", "a string or an array")
 	}
 	var foreign []scan.Member // items that no upstream of the protocol can read
 	i := 0
 	for ; s.Element(); i++ {
-		if s.Kind() != scan.KindObject {
-			return s.wrongType(fmt.Sprintf("input[%d]", i), "an object")
-		}
+		s.Kind() // brings the position to the value
 		start := s.Pos()
+		if err := s.ObjectAt("input", i); err != nil {
+			return err
+		}
 		if s.item(i) {
 			foreign = append(foreign, scan.Member{Index: i, KeyStart: start, End: s.Pos()})
 		}
@@ -42,40 +44,39 @@ func (s *requestScan) inputField() error {
 type item struct {
 	kind      string
 	id        string
-	role      part
+	role      request.Part
 	encrypted []byte
 }
 
-// item takes one item of the input and reports whether it is a thought of
-// another maker's model.
+// item takes one item of the input, of which the cursor is inside, and reports
+// whether it is a thought of another maker's model.
 func (s *requestScan) item(index int) (foreign bool) {
-	s.EnterObject()
 	var it item
 	var room [2]string
 	ids := room[:0] // an upstream might read any of them
-	mark := s.r.opening.n
+	mark := s.r.opening.Len()
 	for s.Member() {
 		switch string(s.Key()) {
 		case "type":
-			it.kind = looseText(&s.Cursor)
+			it.kind = request.LooseText(&s.Cursor)
 		case "id":
-			if it.id = looseText(&s.Cursor); it.id != "" {
+			if it.id = request.LooseText(&s.Cursor); it.id != "" {
 				ids = append(ids, it.id)
 			}
 		case "role":
-			it.role = s.role()
+			it.role = s.Role()
 		case "content":
 			s.content()
 		case "output":
 			s.content()
 		case "name", "arguments", "input":
-			s.count()
+			s.r.TextBytes += s.TextBytes()
 		case "encrypted_content":
 			it.encrypted, _, _ = s.Text()
 		}
 	}
-	s.r.opening.settle(mark, it.role)
-	if it.kind == "reasoning" && isForeign(it.encrypted) {
+	s.r.opening.Settle(mark, it.role)
+	if it.kind == "reasoning" && request.IsForeign(it.encrypted) {
 		return true
 	}
 	if s.settle(&it, index) {
@@ -93,7 +94,7 @@ func (s *requestScan) settle(it *item, index int) (reference bool) {
 	o.addEncrypted(it.encrypted)
 	switch it.kind {
 	case "", "message", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output":
-		if it.kind != "" || it.role != partNone {
+		if it.kind != "" || it.role != request.PartNone {
 			return false
 		}
 		reference = true // without anything that would make an item
@@ -108,30 +109,12 @@ func (s *requestScan) settle(it *item, index int) (reference bool) {
 	return reference
 }
 
-func (s *requestScan) role() part {
-	raw, _, _ := s.Text()
-	switch string(raw) {
-	case "system", "developer":
-		return partSystem
-	case "user":
-		return partUser
-	}
-	return partOther
-}
-
-// count takes a text that the model will read.
-func (s *requestScan) count() {
-	if _, decoded, ok := s.Text(); ok {
-		s.r.TextBytes += int64(decoded)
-	}
-}
-
 // words takes a text that the model will read and that may open the
 // conversation.
 func (s *requestScan) words() {
 	start := s.Pos()
-	s.count()
-	s.r.opening.add(span{start + 1, s.Pos() - 1})
+	s.r.TextBytes += s.TextBytes()
+	s.r.opening.Add(request.PartNone, start+1, s.Pos()-1)
 }
 
 // content takes the content of a message or what a call gave: a text, or a list
@@ -154,7 +137,7 @@ func (s *requestScan) content() {
 // part takes a part of a content, of which the cursor is inside. Its type says
 // what the model must be able to read.
 func (s *requestScan) part() {
-	var media span
+	var start, end int
 	for s.Member() {
 		switch string(s.Key()) {
 		case "type":
@@ -164,12 +147,10 @@ func (s *requestScan) part() {
 				s.words()
 			}
 		case "image_url", "input_audio", "file_data", "file_id", "file_url":
-			media.start, media.end = s.Skip()
+			start, end = s.Skip()
 		}
 	}
-	if media.there() {
-		s.r.opening.add(media)
-	}
+	s.r.opening.Add(request.PartNone, start, end)
 }
 
 func (s *requestScan) partType() {

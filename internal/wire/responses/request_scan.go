@@ -1,19 +1,13 @@
 package responses
 
-import (
-	"bytes"
-	"fmt"
-
-	"gatewright/internal/wire/scan"
-)
+import "gatewright/internal/wire/request"
 
 // requestScan is one walk over a request.
 type requestScan struct {
-	scan.Cursor
+	request.Reader
 	e     Endpoint
 	r     *Request
-	seen  uint32 // fields, by their numbers
-	input bool   // input is there
+	input bool // input is there
 
 	safetyIdentifier string
 	clientSession    string // client_metadata.session_id
@@ -24,7 +18,7 @@ type requestScan struct {
 
 // ScanRequest reads what routing needs of a request in one pass. The body stays
 // as it is and the Request refers to it. Arrays and objects may be nested
-// maxDepth levels deep. The error is a *RequestError.
+// maxDepth levels deep. The error is a *request.Error.
 //
 // Refused are: text that is no JSON object; a model that is missing or empty; an
 // input that is missing although nothing stands for it; wrong types of the
@@ -32,19 +26,19 @@ type requestScan struct {
 // twice, or "model" in another case beside it, because an upstream might read
 // the other one.
 func ScanRequest(e Endpoint, body []byte, maxDepth int) (*Request, error) {
-	s := requestScan{Cursor: scan.NewCursor(body, maxDepth), e: e, r: &Request{Stored: true, body: body}}
-	if err := s.top(); err != nil {
+	s := requestScan{Reader: request.NewReader(body, maxDepth, request.Quoted), e: e, r: &Request{Stored: true, body: body}}
+	if err := s.Enter(); err != nil {
 		return nil, err
 	}
-	if err := s.Close(); err != nil {
-		return nil, jsonError(err)
+	if err := s.Fields(fieldOf, s.field); err != nil {
+		return nil, err
 	}
 	r := s.r
 	switch {
 	case r.Model == "":
-		return nil, missing("model", "name the model to use")
+		return nil, s.Missing("model", "name the model to use")
 	case !s.input && r.Owned.Response == "" && r.Owned.Conversation == "" && r.Owned.Prompt == "":
-		return nil, missing("input", "it is what the model answers to")
+		return nil, s.Missing("input", "it is what the model answers to")
 	}
 	if r.User == "" {
 		r.User = s.safetyIdentifier
@@ -68,48 +62,6 @@ func (r *Request) native(what string) {
 	if r.Native == "" {
 		r.Native = what
 	}
-}
-
-// top walks over the members of the body.
-func (s *requestScan) top() error {
-	if !s.EnterObject() {
-		if s.Err() != nil {
-			return jsonError(s.Err())
-		}
-		if kind := s.Kind(); kind != scan.KindInvalid {
-			return &RequestError{Code: CodeJSON, Message: "the body must be a JSON object, not " + kind.String()}
-		}
-		return jsonError(s.Close())
-	}
-	for i := 0; s.Member(); i++ {
-		f := fieldOf(s.Key())
-		if f == fieldNone {
-			if err := s.modelInDisguise(); err != nil {
-				return err
-			}
-			continue
-		}
-		if s.seen&(1<<f) != 0 {
-			return twice(string(s.Key()))
-		}
-		s.seen |= 1 << f
-		if err := s.field(f, i); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// modelInDisguise refuses "Model" and the like: a service that ignores case
-// would answer with another model than the one that was admitted.
-func (s *requestScan) modelInDisguise() error {
-	if key := s.Key(); len(key) == len("model") && bytes.EqualFold(key, []byte("model")) {
-		return &RequestError{
-			Param: string(key), Code: CodeDuplicate,
-			Message: fmt.Sprintf("%q is not a field; write \"model\"", key),
-		}
-	}
-	return nil
 }
 
 // The fields that are read.

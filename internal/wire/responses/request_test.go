@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"gatewright/internal/wire/request"
 	"gatewright/internal/wire/responses"
 	"gatewright/internal/wire/scan"
 )
@@ -153,47 +154,47 @@ func TestScanRequest(t *testing.T) {
 func TestScanRequestErrors(t *testing.T) {
 	const in = `"model":"m","input":"hi"`
 	tests := []struct{ name, body, param, code string }{
-		{"empty", ``, "", responses.CodeJSON},
-		{"an array", `[]`, "", responses.CodeJSON},
-		{"cut", `{"model":"m"`, "", responses.CodeJSON},
-		{"too deep", `{` + in + `,"x":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`, "", responses.CodeJSON},
-		{"no model", `{"input":"hi"}`, "model", responses.CodeMissing},
-		{"an empty model", `{"model":"","input":"hi"}`, "model", responses.CodeMissing},
-		{"no input", `{"model":"m"}`, "input", responses.CodeMissing},
-		{"an empty input", `{"model":"m","input":[]}`, "input", responses.CodeMissing},
-		{"input null", `{"model":"m","input":null}`, "input", responses.CodeMissing},
-		{"a model that is a number", `{"model":1,"input":"hi"}`, "model", responses.CodeType},
-		{"half a character", `{"model":"\ud800","input":"hi"}`, "model", responses.CodeValue},
-		{"an input that is a number", `{"model":"m","input":1}`, "input", responses.CodeType},
-		{"an item that is a text", `{"model":"m","input":[{"role":"user","content":"a"},"b"]}`, "input[1]", responses.CodeType},
-		{"stream", `{` + in + `,"stream":"true"}`, "stream", responses.CodeType},
-		{"store", `{` + in + `,"store":0}`, "store", responses.CodeType},
-		{"background", `{` + in + `,"background":1}`, "background", responses.CodeType},
-		{"tools", `{` + in + `,"tools":{}}`, "tools", responses.CodeType},
-		{"reasoning", `{` + in + `,"reasoning":"low"}`, "reasoning", responses.CodeType},
-		{"text", `{` + in + `,"text":"json"}`, "text", responses.CodeType},
-		{"instructions", `{` + in + `,"instructions":{}}`, "instructions", responses.CodeType},
-		{"previous", `{` + in + `,"previous_response_id":7}`, "previous_response_id", responses.CodeType},
-		{"conversation", `{` + in + `,"conversation":{}}`, "conversation", responses.CodeType},
-		{"conversation with a bad number", `{` + in + `,"conversation":{"id":-}}`, "", responses.CodeJSON},
-		{"prompt", `{` + in + `,"prompt":7}`, "prompt", responses.CodeType},
-		{"no tokens", `{` + in + `,"max_output_tokens":0}`, "max_output_tokens", responses.CodeValue},
-		{"half a token", `{` + in + `,"max_output_tokens":1.5}`, "max_output_tokens", responses.CodeValue},
-		{"too many tokens", `{` + in + `,"max_output_tokens":1e10}`, "max_output_tokens", responses.CodeValue},
-		{"model twice", `{"model":"a",` + in + `}`, "model", responses.CodeDuplicate},
-		{"model in disguise", `{"Model":"a",` + in + `}`, "Model", responses.CodeDuplicate},
-		{"input twice", `{` + in + `,"input":"b"}`, "input", responses.CodeDuplicate},
-		{"an escaped key twice", `{` + in + `,"\u0069nput":"b"}`, "input", responses.CodeDuplicate},
-		{"disable_fallbacks", `{` + in + `,"disable_fallbacks":"yes"}`, "disable_fallbacks", responses.CodeType},
+		{"empty", ``, "", request.CodeJSON},
+		{"an array", `[]`, "", request.CodeJSON},
+		{"cut", `{"model":"m"`, "", request.CodeJSON},
+		{"too deep", `{` + in + `,"x":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`, "", request.CodeJSON},
+		{"no model", `{"input":"hi"}`, "model", request.CodeMissing},
+		{"an empty model", `{"model":"","input":"hi"}`, "model", request.CodeMissing},
+		{"no input", `{"model":"m"}`, "input", request.CodeMissing},
+		{"an empty input", `{"model":"m","input":[]}`, "input", request.CodeMissing},
+		{"input null", `{"model":"m","input":null}`, "input", request.CodeMissing},
+		{"a model that is a number", `{"model":1,"input":"hi"}`, "model", request.CodeType},
+		{"half a character", `{"model":"\ud800","input":"hi"}`, "model", request.CodeValue},
+		{"an input that is a number", `{"model":"m","input":1}`, "input", request.CodeType},
+		{"an item that is a text", `{"model":"m","input":[{"role":"user","content":"a"},"b"]}`, "input[1]", request.CodeType},
+		{"stream", `{` + in + `,"stream":"true"}`, "stream", request.CodeType},
+		{"store", `{` + in + `,"store":0}`, "store", request.CodeType},
+		{"background", `{` + in + `,"background":1}`, "background", request.CodeType},
+		{"tools", `{` + in + `,"tools":{}}`, "tools", request.CodeType},
+		{"reasoning", `{` + in + `,"reasoning":"low"}`, "reasoning", request.CodeType},
+		{"text", `{` + in + `,"text":"json"}`, "text", request.CodeType},
+		{"instructions", `{` + in + `,"instructions":{}}`, "instructions", request.CodeType},
+		{"previous", `{` + in + `,"previous_response_id":7}`, "previous_response_id", request.CodeType},
+		{"conversation", `{` + in + `,"conversation":{}}`, "conversation", request.CodeType},
+		{"conversation with a bad number", `{` + in + `,"conversation":{"id":-}}`, "", request.CodeJSON},
+		{"prompt", `{` + in + `,"prompt":7}`, "prompt", request.CodeType},
+		{"no tokens", `{` + in + `,"max_output_tokens":0}`, "max_output_tokens", request.CodeValue},
+		{"half a token", `{` + in + `,"max_output_tokens":1.5}`, "max_output_tokens", request.CodeValue},
+		{"too many tokens", `{` + in + `,"max_output_tokens":1e10}`, "max_output_tokens", request.CodeValue},
+		{"model twice", `{"model":"a",` + in + `}`, "model", request.CodeDuplicate},
+		{"model in disguise", `{"Model":"a",` + in + `}`, "Model", request.CodeDuplicate},
+		{"input twice", `{` + in + `,"input":"b"}`, "input", request.CodeDuplicate},
+		{"an escaped key twice", `{` + in + `,"\u0069nput":"b"}`, "input", request.CodeDuplicate},
+		{"disable_fallbacks", `{` + in + `,"disable_fallbacks":"yes"}`, "disable_fallbacks", request.CodeType},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			r, err := responses.ScanRequest(responses.Create, []byte(tt.body), jsonDepth)
-			e, ok := errors.AsType[*responses.RequestError](err)
+			e, ok := errors.AsType[*request.Error](err)
 			if r != nil || !ok || e.Param != tt.param || e.Code != tt.code || e.Message == "" {
 				t.Fatalf("got %+v, %#v; want %s about %q", r, err, tt.code, tt.param)
 			}
-			if tt.code != responses.CodeJSON || tt.name == "an array" {
+			if tt.code != request.CodeJSON || tt.name == "an array" {
 				return
 			}
 			_, syntax := errors.AsType[*scan.SyntaxError](err)

@@ -4,8 +4,8 @@ package responses
 // the text in them.
 func (s *requestScan) tools() error {
 	before := s.StringBytes()
-	if !s.EnterArray() {
-		return s.wrongType("tools", "an array")
+	if err := s.Array("tools"); err != nil {
+		return err
 	}
 	for s.Element() {
 		s.r.Tools = true
@@ -27,7 +27,7 @@ func (s *requestScan) tool() {
 			hosted = !ranByClient(raw)
 		case "name":
 			if raw, _, ok := s.Text(); ok {
-				s.r.opening.addTool(raw)
+				s.r.opening.Tools.Add(raw)
 			}
 		}
 	}

@@ -3,32 +3,15 @@ package responses
 import (
 	"strings"
 
+	"gatewright/internal/wire/request"
 	"gatewright/internal/wire/scan"
 )
 
 // metadata takes the session keys that clients put into metadata.
 func (s *requestScan) metadata() {
-	if !s.EnterObject() {
-		return
-	}
-	var session, langfuse, user string
-	for s.Member() {
-		switch string(s.Key()) {
-		case "session_id":
-			session = looseText(&s.Cursor)
-		case "langfuse_session_id":
-			langfuse = looseText(&s.Cursor)
-		case "user_id":
-			user = looseText(&s.Cursor)
-		}
-	}
-	switch {
-	case session != "":
-		s.r.MetadataSession = session
-	case langfuse != "":
-		s.r.MetadataSession = langfuse
-	default:
-		s.r.MetadataSession = sessionPart(user)
+	m := s.Metadata()
+	if s.r.MetadataSession = m.Session; m.Session == "" {
+		s.r.MetadataSession = sessionPart(m.User)
 	}
 }
 
@@ -39,7 +22,7 @@ func (s *requestScan) clientMetadata() {
 	}
 	for s.Member() {
 		if string(s.Key()) == "session_id" {
-			s.clientSession = looseText(&s.Cursor)
+			s.clientSession = request.LooseText(&s.Cursor)
 		}
 	}
 }
@@ -59,7 +42,7 @@ func sessionPart(user string) (session string) {
 	c := scan.NewCursor([]byte(user), depth)
 	for c.EnterObject(); c.Member(); {
 		if string(c.Key()) == "session_id" {
-			session = looseText(&c)
+			session = request.LooseText(&c)
 		}
 	}
 	if c.Close() != nil {

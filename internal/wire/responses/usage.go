@@ -1,8 +1,7 @@
 package responses
 
 import (
-	"strconv"
-
+	"gatewright/internal/wire/request"
 	"gatewright/internal/wire/scan"
 )
 
@@ -19,9 +18,11 @@ type Usage struct {
 	Known bool
 }
 
-// counts is a usage object as a service sent it. A count that is absent is -1.
+// counts is a usage object as a service sent it. An input or an output that is
+// absent is -1.
 type counts struct {
-	input, output, total, cached, write, reasoning int64
+	input, output, total int64
+	request.Details
 }
 
 // readUsage takes the usage object that is due. The usage is not known if it is
@@ -30,17 +31,17 @@ func readUsage(c *scan.Cursor) Usage {
 	if !c.EnterObject() {
 		return Usage{}
 	}
-	n := counts{-1, -1, -1, -1, -1, -1}
+	n := counts{input: -1, output: -1}
 	for c.Member() {
 		switch string(c.Key()) {
 		case "input_tokens":
-			count(c, &n.input)
+			request.Count(c, &n.input)
 		case "output_tokens":
-			count(c, &n.output)
+			request.Count(c, &n.output)
 		case "total_tokens":
-			count(c, &n.total)
+			request.Count(c, &n.total)
 		case "input_tokens_details", "output_tokens_details":
-			n.details(c)
+			n.Add(c)
 		}
 	}
 	if n.input < 0 && n.output < 0 {
@@ -49,31 +50,15 @@ func readUsage(c *scan.Cursor) Usage {
 	return n.usage()
 }
 
-func (n *counts) details(c *scan.Cursor) {
-	if !c.EnterObject() {
-		return
-	}
-	for c.Member() {
-		switch string(c.Key()) {
-		case "cached_tokens":
-			count(c, &n.cached)
-		case "cache_write_tokens":
-			count(c, &n.write)
-		case "reasoning_tokens":
-			count(c, &n.reasoning)
-		}
-	}
-}
-
 // usage brings the counts to one way of counting. A service that leaves its
 // reasoning out of the output shows it by the total.
 func (n *counts) usage() Usage {
 	u := Usage{
 		InputTokens:      max(n.input, 0),
 		OutputTokens:     max(n.output, 0),
-		CachedTokens:     max(n.cached, 0),
-		CacheWriteTokens: max(n.write, 0),
-		ReasoningTokens:  max(n.reasoning, 0),
+		CachedTokens:     max(n.Cached, 0),
+		CacheWriteTokens: max(n.CacheWrite, 0),
+		ReasoningTokens:  max(n.Reasoning, 0),
 		Known:            true,
 	}
 	if gap := n.total - u.InputTokens - u.OutputTokens; gap > 0 && gap == u.ReasoningTokens {
@@ -83,34 +68,4 @@ func (n *counts) usage() Usage {
 	u.CachedTokens = min(u.CachedTokens, u.InputTokens)
 	u.CacheWriteTokens = min(u.CacheWriteTokens, u.InputTokens-u.CachedTokens)
 	return u
-}
-
-// count takes a number of tokens that is due; what is no such number leaves
-// into as it is.
-func count(c *scan.Cursor, into *int64) {
-	const most = 1 << 40 // more is nonsense
-	if c.Kind() != scan.KindNumber {
-		return
-	}
-	if n, whole := integer(c.Raw()); whole && n >= 0 && n <= most {
-		*into = n
-	}
-}
-
-// integer returns the value of a JSON number that is a whole one, in whatever
-// form: 512, 512.0 and 5.12e2 are the same.
-func integer(raw []byte) (n int64, whole bool) {
-	const longest = 40 // bytes; no number in bounds needs more
-	if len(raw) == 0 || len(raw) > longest {
-		return 0, false
-	}
-	if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
-		return n, true
-	}
-	f, err := strconv.ParseFloat(string(raw), 64)
-	const exact = 1 << 53
-	if err != nil || f != float64(int64(f)) || f > exact || f < -exact {
-		return 0, false
-	}
-	return int64(f), true
 }
