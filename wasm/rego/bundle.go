@@ -23,8 +23,9 @@ const (
 
 // bundle is what an OPA bundle holds.
 type bundle struct {
-	files map[string]string
-	data  map[string]any
+	files    map[string]string
+	data     map[string]any
+	compiled string // the name of a policy.wasm; "" = there is none
 }
 
 // bundleError is why a bundle was refused.
@@ -139,8 +140,10 @@ func (b *bundle) entry(h *tar.Header, content io.Reader) *bundleError {
 			return e
 		}
 		return manifest(text)
-	case name == ".signatures.json", base == "policy.wasm", base == "plan.json":
-		// Signatures are the gateway's own; compiled forms are made here.
+	case base == "policy.wasm":
+		b.compiled = name // not read: compiled forms are made here
+	case name == ".signatures.json", base == "plan.json":
+		// Signatures are the gateway's own, and so are plans.
 	}
 	return nil
 }

@@ -97,6 +97,11 @@ func TestBundlesThatAreRefused(t *testing.T) {
 		want   string
 	}{
 		{"nothing", nil, "no policy"},
+		{
+			"as opa build -t wasm writes it",
+			pack(t, entry{name: "/data.json", text: "{}"}, entry{name: "/p.rego", text: "package gatewright.admission\n\nimport data.gatewright.admission.deny\n"}, entry{name: "/policy.wasm", text: "\x00asm"}),
+			"compiled into policy.wasm",
+		},
 		{"no gzip", []byte("package gatewright.admission"), "not a .tar.gz"},
 		{"empty", pack(t), "no policy"},
 		{"cut off", good[:len(good)/2], "damaged"},

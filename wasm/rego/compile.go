@@ -42,8 +42,9 @@ type Module struct {
 	Builtins []string  // what the module calls at the host, for Builtin, sorted
 	Notes    []Problem // what its author should know and nothing needs to be done about
 
-	modules map[string]*ast.Module
-	data    map[string]any // of the bundle
+	modules  map[string]*ast.Module
+	data     map[string]any // of the bundle
+	compiled string         // the policy.wasm in it, of which nothing is used; "" = there is none
 }
 
 // maxModule is the largest Wasm module, in bytes: what the structure check
@@ -64,7 +65,7 @@ func Compile(ctx context.Context, s Source) (*Module, error) {
 	if err := r.err(); err != nil {
 		return nil, err
 	}
-	m := &Module{Kind: kind, modules: modules, data: data}
+	m := &Module{Kind: kind, modules: modules, data: data, compiled: r.compiled}
 	known, err := m.document(s.Params, s.Data)
 	if err != nil {
 		return nil, err
@@ -94,7 +95,7 @@ func Compile(ctx context.Context, s Source) (*Module, error) {
 
 // analyse runs OPA's compiler over the files, with the analysis in its middle.
 func (m *Module) analyse(modules map[string]*ast.Module, data *shape, language *ast.Capabilities) (*analysis, error) {
-	r := &report{}
+	r := &report{compiled: m.compiled}
 	schemas := ast.NewSchemaSet()
 	schemas.Put(ast.SchemaRootRef, schema())
 	var a *analysis

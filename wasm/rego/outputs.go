@@ -81,7 +81,12 @@ func (a *analysis) outputs() (list []Output, form Form) {
 				}
 			}
 		}
-		a.r.add(Problem{Message: "the policy answers nothing: none of its rules is an output", Fix: fix})
+		message := "the policy answers nothing: none of its rules is an output"
+		if name := a.r.compiled; name != "" { // opa build -t wasm leaves the entrypoints out of the Rego
+			message = "the policy answers nothing: its rules were compiled into " + name
+			fix = "build the bundle without `-t wasm`, or take " + name + " out of it and upload that"
+		}
+		a.r.add(Problem{Message: message, Fix: fix})
 		return nil, 0
 	}
 	both := func(x, y Output) bool { return slices.Contains(list, x) && slices.Contains(list, y) }

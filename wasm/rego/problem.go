@@ -64,6 +64,7 @@ const maxProblems = 50
 type report struct {
 	problems []Problem
 	seen     map[Problem]bool
+	compiled string // the module in the bundle; "" = there is none
 }
 
 func (r *report) add(p Problem) {

@@ -70,7 +70,7 @@ func load(s Source, r *report) (modules map[string]*ast.Module, data map[string]
 			r.add(err.problem())
 			return nil, nil
 		}
-		files, data = b.files, b.data
+		files, data, r.compiled = b.files, b.data, b.compiled
 	}
 	if !within(files, r) {
 		return nil, nil
