@@ -11,8 +11,9 @@ import (
 	"gatewright/wasm/abi"
 )
 
-// tryTime is how long a trial may take, loading included.
-const tryTime = 10 * time.Second
+// tryTime is how long a trial may take, loading included, which is nearly all of it: a
+// large module on a busy machine.
+const tryTime = 30 * time.Second
 
 // Try evaluates a version with an input in the contract's JSON form, with
 // parameters (nil = none). What it would do to live traffic is not done, counted
