@@ -27,8 +27,9 @@ type replacing struct {
 }
 
 // reloadRest binds one policy twice: a request that saw two versions of it would
-// find nobody left.
+// find nobody left. Sessions are not remembered: they would be what memory grows by.
 const reloadRest = adminRest + `
+session: {affinity: off}
 models: {m: {deployments: [a, b]}}
 `
 
