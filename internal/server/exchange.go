@@ -98,6 +98,7 @@ func (x *Exchange) end(ctx context.Context) {
 		x.body = nil
 		x.panicked(ctx, fault)
 	}
+	x.sink.end()
 	x.releaseBody()
 	if x.Snapshot != nil {
 		x.Snapshot.Release()

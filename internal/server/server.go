@@ -147,6 +147,7 @@ func New(o Options) *Server {
 		MaxHeaderBytes:               maxHeader, // conn applies the limit of the snapshot
 		DisableGeneralOptionsHandler: true,
 		BaseContext:                  func(net.Listener) context.Context { return base },
+		ConnContext:                  func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
 		ErrorLog:                     slog.NewLogLogger(o.Logger.Handler(), slog.LevelWarn),
 	}
 	return s

@@ -18,8 +18,13 @@ var (
 // sink writes the answer of one exchange. Writes block while the client does
 // not read, at most for the time of one write, and buffer no more than net/http
 // does (4 KiB).
+//
+// The header of a stream, its first event and what is too large for a chunk go
+// through net/http; after a flush, when that holds nothing back, events are chunks.
 type sink struct {
 	x         *Exchange
+	chunks    chunks
+	clear     bool // net/http holds nothing back
 	committed bool
 	stream    bool // server-sent events, so an error can be told after the commit
 	gone      bool // a write failed: the client is not there, though its context may not know yet
@@ -36,6 +41,9 @@ func (s *sink) Commit(a engine.Answer) error {
 	h := s.x.writer.Header()
 	passUpstream(h, a.Header)
 	s.setType(h, a.Header)
+	if s.stream && len(h[headerContentLength]) == 0 {
+		s.chunks.begin(s.x.Request)
+	}
 	if s.x.Caller.ExposeRouting {
 		h[headerDeployment] = []string{printable(a.Deployment.ID)}
 		setAttempts(h, a.Attempts)
@@ -78,9 +86,24 @@ func (s *sink) Write(p []byte) (int, error) {
 	if !s.committed {
 		return 0, errNotCommitted
 	}
-	n, err := s.x.writer.Write(p)
+	if s.clear && s.chunks.add(p) {
+		return len(p), nil
+	}
+	if err := s.pass(s.chunks.take()); err != nil {
+		return 0, err
+	}
+	return len(p), s.pass(p)
+}
+
+// pass hands bytes of the body to net/http.
+func (s *sink) pass(p []byte) error {
+	if len(p) == 0 {
+		return nil
+	}
+	s.clear = false
+	_, err := s.x.writer.Write(p)
 	s.gone = s.gone || err != nil
-	return n, err
+	return err
 }
 
 // Flush pushes what was written to the client.
@@ -88,15 +111,30 @@ func (s *sink) Flush() error {
 	if !s.committed {
 		return errNotCommitted
 	}
-	err := s.x.control.Flush()
+	var err error
+	if s.clear {
+		err = s.chunks.flush()
+	} else {
+		err = s.x.control.Flush()
+		s.clear = err == nil && s.chunks.conn != nil
+	}
 	s.gone = s.gone || err != nil
 	return err
 }
 
 // lastEvent ends a stream with an event. The client may be gone.
 func (s *sink) lastEvent(event []byte) {
-	_, _ = s.x.writer.Write(event)
-	_ = s.x.control.Flush()
+	if _, err := s.Write(event); err == nil {
+		_ = s.Flush()
+	}
+}
+
+// end leaves what was not flushed to net/http, which writes it with the last chunk.
+func (s *sink) end() {
+	if s.x != nil {
+		_ = s.pass(s.chunks.take())
+	}
+	s.chunks.free()
 }
 
 // broken reports whether part of a whole answer went out, so that only breaking
