@@ -12,13 +12,14 @@ import (
 
 // usage is what a process holds, as the system sees it.
 type usage struct {
-	rss     int64 // bytes
-	threads int
-	fds     int
+	rss       int64 // bytes
+	anonymous int64 // of them, those that are of no file
+	threads   int
+	fds       int
 }
 
 func (u usage) String() string {
-	return fmt.Sprintf("%.1f MiB, %d threads, %d descriptors", float64(u.rss)/(1<<20), u.threads, u.fds)
+	return fmt.Sprintf("%.1f MiB (%.1f anonymous), %d threads, %d descriptors", float64(u.rss)/(1<<20), float64(u.anonymous)/(1<<20), u.threads, u.fds)
 }
 
 // usage reads /proc; where there is none, the test is skipped.
@@ -36,8 +37,9 @@ func (p *process) usage(t *testing.T) usage {
 	if err != nil {
 		t.Fatal(err)
 	}
+	field := func(name string) int64 { return int64(statusField(t, string(text), name)) << 10 }
 	return usage{
-		rss: int64(statusField(t, string(text), "VmRSS")) << 10, threads: statusField(t, string(text), "Threads"), fds: len(open),
+		rss: field("VmRSS"), anonymous: field("RssAnon"), threads: statusField(t, string(text), "Threads"), fds: len(open),
 	}
 }
 
