@@ -103,6 +103,20 @@ func runFile(t *testing.T, file string) {
 	}
 }
 
+// decode reads files of a case, by their names. There may be no facts.json.
+func (a *archive) decode(dir string, into map[string]any) error {
+	for name, value := range into {
+		data, ok := a.find(dir, name)
+		if !ok && name == "facts.json" {
+			continue
+		}
+		if err := decode(data, value); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
 // runCase returns what the rule made of the case.
 func runCase(a *archive, dir string) (result, error) {
 	var (
@@ -110,14 +124,8 @@ func runCase(a *archive, dir string) (result, error) {
 		in    input
 		more  facts
 	)
-	for name, into := range map[string]any{"rule.json": &which, "input.json": &in, "facts.json": &more} {
-		data, ok := a.find(dir, name)
-		if !ok && name == "facts.json" {
-			continue
-		}
-		if err := decode(data, into); err != nil {
-			return result{}, fmt.Errorf("%s: %w", name, err)
-		}
+	if err := a.decode(dir, map[string]any{"rule.json": &which, "input.json": &in, "facts.json": &more}); err != nil {
+		return result{}, err
 	}
 	w, err := load(&in, &more)
 	if err != nil {

@@ -65,14 +65,8 @@ func caseOf(t *testing.T, a *archive, dir string) (*world, result) {
 		more facts
 		want result
 	)
-	for name, into := range map[string]any{"input.json": &in, "facts.json": &more, "want.json": &want} {
-		data, ok := a.find(dir, name)
-		if !ok && name == "facts.json" {
-			continue
-		}
-		if err := decode(data, into); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+	if err := a.decode(dir, map[string]any{"input.json": &in, "facts.json": &more, "want.json": &want}); err != nil {
+		t.Fatal(err)
 	}
 	w, err := load(&in, &more)
 	if err != nil {

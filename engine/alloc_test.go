@@ -47,39 +47,6 @@ func (trivial) Execute(_ context.Context, _ *engine.Request, p *engine.Plan, _ e
 	return engine.Result{Status: 200, Deployment: c.ID, Cost: engine.Unknown}, nil
 }
 
-// TestServeAllocations guards what the engine itself costs a request: the walk,
-// the decision, the pool, and for pools of several what the decision keeps of
-// each.
-func TestServeAllocations(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		pool []string
-		most float64
-	}{
-		{"one candidate", []string{"m", "a/m"}, 3},
-		{"several", []string{"m", "a/m", "b/m", "c/m", "d/m"}, 5},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if raceDetector {
-				t.Skip("the race detector lets pools forget what is in them")
-			}
-			w := newWorld(t, c.pool)
-			s := w.start(t)
-			e := engine.New(s, w, w, trivial{}, w)
-			r, ctx := withSession(request("m"), 1), t.Context()
-			clock := func() time.Time { return now }
-			n := testing.AllocsPerRun(100, func() {
-				if _, err := e.Serve(ctx, s, r, nil, clock); err != nil {
-					t.Fatal(err)
-				}
-			})
-			if n > c.most {
-				t.Errorf("%.0f allocations, want at most %.0f", n, c.most)
-			}
-		})
-	}
-}
-
 func BenchmarkServe(b *testing.B) {
 	w := newWorld(b, []string{"m", "a/m"})
 	s := w.start(b)

@@ -199,21 +199,6 @@ func BenchmarkPolicies(b *testing.B) {
 	}
 }
 
-// TestPathAllocations guards what the policies of a request allocate.
-func TestPathAllocations(t *testing.T) {
-	if raceDetector {
-		t.Skip("the race detector lets pools forget what is in them")
-	}
-	pool, request := benchPool(20), benchRequest()
-	for _, p := range paths(t) {
-		t.Run(p.name, func(t *testing.T) {
-			if n := testing.AllocsPerRun(100, p.start(t, request, pool)); n > p.allocations {
-				t.Errorf("%.0f allocations, want at most %.0f", n, p.allocations)
-			}
-		})
-	}
-}
-
 // inTurn measures two functions in turn, and returns the median of what a call of
 // each takes, in ns.
 func inTurn(path, floor func()) (p50, floorP50 float64) {

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -91,19 +90,5 @@ func TestChunksEndWithAnError(t *testing.T) {
 	}})
 	if _, body := r.do("POST", "/v1/relay/stream", "{}"); body != "onetwotold" {
 		t.Errorf("got %q", body)
-	}
-}
-
-func TestAllocationsOfChunks(t *testing.T) {
-	if raceDetector {
-		t.Skip("pools forget under the race detector")
-	}
-	c, p := chunks{}, bytes.Repeat([]byte{'x'}, 200)
-	if n := testing.AllocsPerRun(100, func() {
-		if !c.add(p) || len(c.take()) != len(p) {
-			t.Fatal("no room")
-		}
-	}); n > 0 {
-		t.Errorf("%v allocations", n)
 	}
 }

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bufio"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -94,35 +93,5 @@ func TestIDs(t *testing.T) {
 	before, _ := uuid.NewV7()
 	if d := id.Time() - before.Time(); d > 10_000_000 || d < -10_000_000 { // 100 ns each
 		t.Errorf("an id is dated %d00 ns from now", d)
-	}
-}
-
-// TestRequestAllocations guards what one request costs from the first byte of
-// the client to the last of the answer, the part of net/http included: 20 or so.
-func TestRequestAllocations(t *testing.T) {
-	if raceDetector {
-		t.Skip("the race detector lets pools forget what is in them")
-	}
-	r := newRig(t, setup{execute: answerWith(`"served"`)})
-	r.decisions.forget = true
-	p := newPipes()
-	r.serve(p)
-	conn := mustDial(t, p)
-	request := []byte("POST /v1/relay HTTP/1.1\r\n" + authorized + "Content-Type: application/json\r\nContent-Length: 3\r\n\r\n\"x\"")
-	in := bufio.NewReader(conn)
-	answer := make([]byte, 4<<10)
-	once := func() {
-		if _, err := conn.Write(request); err != nil {
-			t.Fatal(err)
-		}
-		if n, err := in.Read(answer); err != nil || !strings.HasPrefix(string(answer[:n]), "HTTP/1.1 200 OK\r\n") {
-			t.Fatalf("answer %q, %v", answer[:n], err)
-		}
-	}
-	const most = 55
-	if n := testing.AllocsPerRun(200, once); n > most {
-		t.Errorf("a request costs %.0f allocations, want at most %d", n, most)
-	} else {
-		t.Logf("%.0f allocations", n)
 	}
 }

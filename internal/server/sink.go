@@ -131,9 +131,7 @@ func (s *sink) lastEvent(event []byte) {
 
 // end leaves what was not flushed to net/http, which writes it with the last chunk.
 func (s *sink) end() {
-	if s.x != nil {
-		_ = s.pass(s.chunks.take())
-	}
+	_ = s.pass(s.chunks.take()) // net/http sees to a client that is gone
 	s.chunks.free()
 }
 

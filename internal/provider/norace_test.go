@@ -1,6 +1,0 @@
-//go:build !race
-
-package provider
-
-// raceDetector says that the race detector runs.
-const raceDetector = false

@@ -1,6 +1,0 @@
-//go:build !race
-
-package server
-
-// raceDetector says that the race detector runs.
-const raceDetector = false
