@@ -61,7 +61,7 @@ var house = map[string]room{
 	"internal/wire/recorded":  {never: []string{"net", "os"}, tests: true},
 
 	"internal/provider":        {ours: []string{"engine", "internal/wire/*", "internal/provider/health", "internal/provider/http1"}},
-	"internal/provider/http1":  {},
+	"internal/provider/http1":  {ours: []string{"internal/socket"}},
 	"internal/provider/health": {ours: []string{"engine"}},
 	"internal/provider/exchange": {
 		ours:    []string{"engine", "internal/provider", "internal/wire/*"},
@@ -73,7 +73,8 @@ var house = map[string]room{
 	"internal/provider/gemini":      {ours: adapter},
 	"internal/provider/fake":        {ours: []string{"internal/wire/*"}, outside: []string{"go.yaml.in/yaml/v3"}},
 
-	"internal/server":           {ours: []string{"engine"}, outside: []string{"github.com/gorilla/mux", "github.com/google/uuid"}},
+	"internal/socket":           {},
+	"internal/server":           {ours: []string{"engine", "internal/socket"}, outside: []string{"github.com/gorilla/mux", "github.com/google/uuid"}},
 	"internal/server/admin":     {ours: []string{"policies"}, outside: []string{"github.com/gorilla/mux"}},
 	"internal/server/anthropic": {ours: []string{"engine", "internal/server", "internal/wire/*"}},
 	"internal/server/openai":    {ours: []string{"engine", "internal/server", "internal/wire/*"}, outside: []string{"github.com/gorilla/mux"}},

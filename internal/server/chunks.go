@@ -79,7 +79,7 @@ func (c *chunks) flush() error {
 	to := chunkHead + c.n
 	to += copy(c.room[to:], "\r\n")
 	c.n = 0
-	_, err := c.conn.Write(c.room[from:to])
+	_, err := c.conn.out.Write(c.room[from:to])
 	if err != nil {
 		_ = c.conn.Close()
 	}

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"gatewright/internal/socket"
 )
 
 const (
@@ -36,6 +38,7 @@ func (l listener) Accept() (net.Conn, error) {
 	}
 	return &conn{
 		Conn:    c,
+		out:     socket.NewWriter(c, l.server.timeouts.Write),
 		server:  l.server,
 		framing: framing{limit: l.server.headerLimit},
 	}, nil
@@ -46,11 +49,11 @@ func (l listener) Accept() (net.Conn, error) {
 // plain text.
 type conn struct {
 	net.Conn
+	out     *socket.Writer
 	server  *Server
 	framing framing
-	refused *Error    // why nothing more is read; set by the reader
-	late    bool      // the reader ran out of time inside a header section
-	armed   time.Time // when the write deadline was set last
+	refused *Error // why nothing more is read; set by the reader
+	late    bool   // the reader ran out of time inside a header section
 
 	// The read deadline is set eight times for one request, by net/http and by
 	// Exchange, and each time would cost a timer of the runtime. So it is kept
@@ -133,32 +136,12 @@ func (c *conn) Write(p []byte) (int, error) {
 		if len(piece) > writeChunk {
 			piece = piece[:writeChunk]
 		}
-		c.arm()
-		n, err := c.Conn.Write(piece)
+		n, err := c.out.Write(piece)
 		written += n
 		if err != nil || written == len(p) {
 			return written, err
 		}
 	}
-}
-
-// arm moves the write deadline on. Moving it at every write of a stream would
-// cost more than it gives, so it moves once a quarter of it has passed.
-func (c *conn) arm() {
-	limit := c.server.timeouts.Write
-	if !c.armed.IsZero() && time.Since(c.armed) < limit/4 {
-		return
-	}
-	now := time.Now()
-	c.armed = now
-	// On a closed connection the write itself says what is wrong.
-	_ = c.Conn.SetWriteDeadline(now.Add(limit))
-}
-
-// SetWriteDeadline sets the deadline of later writes, until one moves it.
-func (c *conn) SetWriteDeadline(t time.Time) error {
-	c.armed = time.Time{}
-	return c.Conn.SetWriteDeadline(t)
 }
 
 // CloseWrite tells the client that nothing more will come.
@@ -180,8 +163,7 @@ func (c *conn) refuse(status int) error {
 	default:
 		e = unreadable(status)
 	}
-	c.arm()
-	if _, err := c.Conn.Write(c.server.rawAnswer(e)); err != nil {
+	if _, err := c.out.Write(c.server.rawAnswer(e)); err != nil {
 		return err
 	}
 	if c.CloseWrite() != nil {

@@ -15,14 +15,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// textConn is a connection that says a text.
-type textConn struct {
-	net.Conn
-	in io.Reader
-}
+// textConn is a connection that can be closed, and no more.
+type textConn struct{ net.Conn }
 
-func (c textConn) Read(p []byte) (int, error) { return c.in.Read(p) }
-func (textConn) Close() error                 { return nil }
+func (textConn) Close() error { return nil }
 
 const (
 	testMaxHead   = 64 << 10
@@ -64,7 +60,7 @@ func ours(tb testing.TB, r io.Reader, method string) (out outcome, kept bool) {
 	defer o.Close()
 	x := &exchange{
 		origin: o, ctx: tb.Context(), unhang: func() bool { return true },
-		conn: &conn{Conn: textConn{in: r}}, in: buffer{b: make([]byte, 512)},
+		conn: &conn{Conn: textConn{}, in: r}, in: buffer{b: make([]byte, 512)},
 	}
 	err := x.receive(method)
 	out = outcomeOf(&x.answer, err)
@@ -300,13 +296,13 @@ func TestCloseWithinRead(t *testing.T) {
 	o := &Origin{options: Options{MaxHead: testMaxHead, MaxFields: testMaxFields, MaxIdle: 1, IdleTimeout: math.MaxInt64}}
 	x := &exchange{origin: o, ctx: t.Context(), unhang: func() bool { return true }, in: buffer{b: make([]byte, 512)}}
 	rest := []string{ok + "Content-Length: 5\r\n\r\nhel", "lo"}
-	x.conn = &conn{Conn: textConn{in: readFunc(func(p []byte) (int, error) {
+	x.conn = &conn{Conn: textConn{}, in: readFunc(func(p []byte) (int, error) {
 		n := copy(p, rest[0])
 		if rest = rest[1:]; len(rest) == 0 {
 			_ = x.Close()
 		}
 		return n, nil
-	})}}
+	})}
 	if err := x.receive(http.MethodPost); err != nil {
 		t.Fatal(err)
 	}
@@ -361,7 +357,7 @@ func TestHeadBounds(t *testing.T) {
 			o := &Origin{options: Options{MaxHead: testMaxHead, MaxFields: testMaxFields}}
 			x := &exchange{
 				origin: o, ctx: t.Context(), unhang: func() bool { return true },
-				conn: &conn{Conn: textConn{in: deliver(strings.NewReader(tc.text))}}, in: buffer{b: make([]byte, 512)},
+				conn: &conn{Conn: textConn{}, in: deliver(strings.NewReader(tc.text))}, in: buffer{b: make([]byte, 512)},
 			}
 			if err := x.receive("POST"); !errors.Is(err, tc.err) || (err != nil) != (tc.err != nil) {
 				t.Errorf("%s, %s: got %v, want %v", tc.name, how, err, tc.err)

@@ -71,11 +71,11 @@ func (x *exchange) some(p []byte) (n int, err error) {
 	case b.here:
 		return 0, errNotHere
 	case len(p) >= directRead || b.kind == bodySized && uint64(len(p)) == b.left:
-		if n, err = x.conn.Read(p); n > 0 {
+		if n, err = x.conn.in.Read(p); n > 0 {
 			err = nil // it comes again
 		}
 	default:
-		if err = x.in.fill(x.conn); err == nil {
+		if err = x.in.fill(x.conn.in); err == nil {
 			n = x.in.take(p)
 		}
 	}

@@ -2,7 +2,6 @@ package http1
 
 import (
 	"io"
-	"net"
 	"sync"
 )
 
@@ -37,7 +36,7 @@ func (in *buffer) empty() bool { return in.r == in.w }
 
 // fill reads once. It makes room by moving what is held, and beyond that by
 // growing.
-func (in *buffer) fill(from net.Conn) error {
+func (in *buffer) fill(from io.Reader) error {
 	switch {
 	case in.r == in.w:
 		in.r, in.w = 0, 0

@@ -100,7 +100,7 @@ func (x *exchange) chunkLine(wait bool) ([]byte, error) {
 		case !wait:
 			return nil, nil
 		}
-		if err := x.in.fill(x.conn); err != nil {
+		if err := x.in.fill(x.conn.in); err != nil {
 			return nil, cut(err)
 		}
 	}

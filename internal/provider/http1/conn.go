@@ -2,15 +2,18 @@ package http1
 
 import (
 	"errors"
+	"io"
 	"net"
-	"os"
 	"syscall"
 	"time"
+
+	"gatewright/internal/socket"
 )
 
 // conn is a connection to an upstream. One exchange uses it at a time.
 type conn struct {
 	net.Conn
+	in   io.Reader // reads from it
 	raw  syscall.RawConn
 	step func(fd uintptr) bool // turn, bound once
 	hang func()                // closes the connection, bound once
@@ -52,15 +55,11 @@ const (
 var errGone = errors.New("kept connection is of no use")
 
 func newConn(nc net.Conn) (*conn, error) {
-	sc, ok := nc.(syscall.Conn)
-	if !ok {
-		return nil, errors.ErrUnsupported
-	}
-	raw, err := sc.SyscallConn()
+	in, err := socket.NewReader(nc)
 	if err != nil {
 		return nil, err
 	}
-	c := &conn{Conn: nc, raw: raw}
+	c := &conn{Conn: nc, in: in, raw: in.Raw()}
 	c.step, c.hang = c.advance, func() { _ = nc.Close() }
 	return c, nil
 }
@@ -82,11 +81,6 @@ func (c *conn) converse(t *turn) error {
 		t.body.Written()
 	}
 	return err
-}
-
-// failed makes an error of a system call's.
-func (c *conn) failed(call string, err error) error {
-	return &net.OpError{Op: call, Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: os.NewSyscallError(call, err)}
 }
 
 // lastWords is how long an answer may take that a broken write has left behind.

@@ -46,7 +46,7 @@ func (x *exchange) wholeHead(limit int) (int, error) {
 		if seen = len(held); seen >= limit {
 			return 0, fmt.Errorf("%w: more than %d bytes", ErrTooLarge, x.origin.options.MaxHead)
 		}
-		if err := x.in.fill(x.conn); err != nil {
+		if err := x.in.fill(x.conn.in); err != nil {
 			return 0, cut(err)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -151,14 +152,9 @@ func TestStaleConnection(t *testing.T) {
 
 // TestOneFreshConnection gives up when the new connection breaks too.
 func TestOneFreshConnection(t *testing.T) {
-	var mu sync.Mutex
-	calls := 0
+	var calls atomic.Int32
 	r := serveHTTP(t, rigOptions{}, func(w http.ResponseWriter, req *http.Request) {
-		mu.Lock()
-		calls++
-		first := calls == 1
-		mu.Unlock()
-		if first {
+		if calls.Add(1) == 1 {
 			answering(w, req)
 			return
 		}
@@ -171,8 +167,8 @@ func TestOneFreshConnection(t *testing.T) {
 	if err != nil || attempts(d) != "a:connect b:ok" {
 		t.Errorf("got %s, %v", attempts(d), err)
 	}
-	if calls != 3 {
-		t.Errorf("a saw %d requests, want the first, the one on the kept connection and one more", calls)
+	if n := calls.Load(); n != 3 {
+		t.Errorf("a saw %d requests, want the first, the one on the kept connection and one more", n)
 	}
 }
 

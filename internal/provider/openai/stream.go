@@ -83,7 +83,11 @@ func (s *stream) take(ev *sse.Event) (provider.Event, error) {
 	}
 	out := provider.Event{Finished: s.finished()}
 	if !info.Drop {
-		out.Frame = s.framed(len(prefix))
+		if !info.OneLine {
+			s.unbreak(len(prefix))
+		}
+		s.frame = append(s.frame, '\n', '\n')
+		out.Frame = s.frame
 		out.Commits = info.Content
 		out.Refused = info.Refusal
 		s.shown = s.shown || info.Content
@@ -91,9 +95,9 @@ func (s *stream) take(ev *sse.Event) (provider.Event, error) {
 	return out, nil
 }
 
-// framed ends the frame. A line break inside JSON stands between its values, and
-// may as well be a blank.
-func (s *stream) framed(start int) []byte {
+// unbreak makes one line of the frame from start on. A line break inside JSON stands
+// between its values, and may as well be a blank.
+func (s *stream) unbreak(start int) {
 	for _, lineBreak := range [...]byte{'\n', '\r'} {
 		for rest := s.frame[start:]; ; {
 			i := bytes.IndexByte(rest, lineBreak)
@@ -104,8 +108,6 @@ func (s *stream) framed(start int) []byte {
 			rest = rest[i+1:]
 		}
 	}
-	s.frame = append(s.frame, '\n', '\n')
-	return s.frame
 }
 
 // finished reports whether all choices that the client asked for have ended.

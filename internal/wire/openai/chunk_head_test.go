@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -56,5 +57,9 @@ func told(s *Stream, data string) string {
 	out, info, err := s.Chunk(nil, []byte(data))
 	f := info.Fault
 	info.Fault = nil
+	if info.OneLine && bytes.ContainsAny(out, "\r\n") {
+		return "more than one line: " + string(out)
+	}
+	info.OneLine = false // not all of them are known
 	return fmt.Sprintf("%s %+v %v %v %+v %v %s", out, info, f, err, s.Usage(), s.Finished(), s.AppendFinish(nil))
 }

@@ -14,8 +14,9 @@ import (
 type likeness struct {
 	before, after []byte // up to the opening quote of the text, from the closing one on
 
-	// What the client got for them.
+	// What the client got for them: nothing else if same is set.
 	outBefore, outAfter []byte
+	same                bool
 
 	room  []byte // holds all of them
 	tries int    // chunks that were learnt since one was alike
@@ -29,7 +30,8 @@ const (
 	maxTries = 8
 )
 
-// append appends what the client is to get for data, if that is a chunk alike.
+// append appends what the client is to get for data, if that is a chunk alike. It
+// holds no line break.
 func (l *likeness) append(dst, data []byte) (out []byte, alike bool) {
 	if len(l.before) == 0 || !bytes.HasPrefix(data, l.before) {
 		return dst, false
@@ -44,13 +46,16 @@ func (l *likeness) append(dst, data []byte) (out []byte, alike bool) {
 		return dst, false
 	}
 	l.tries = 0
+	if l.same {
+		return append(dst, data...), true
+	}
 	return append(append(append(dst, l.outBefore...), text...), l.outAfter...), true
 }
 
 // learn takes a chunk that was walked over, whose only text stands between its
 // quotes at the span, and what the client gets for it.
 func (l *likeness) learn(data, out []byte, edits []scan.Edit, text span) {
-	if l.tries == maxTries || len(data)-(text.end-text.start) > maxLikeness {
+	if l.tries == maxTries || len(data)-(text.end-text.start) > maxLikeness || bytes.ContainsAny(out, "\r\n") {
 		return
 	}
 	l.tries++
@@ -68,5 +73,7 @@ func (l *likeness) learn(data, out []byte, edits []scan.Edit, text span) {
 	}
 	before, after := text.start+1, text.end-1
 	l.before, l.after = keep(data[:before]), keep(data[after:])
-	l.outBefore, l.outAfter = keep(out[:before+moved]), keep(out[after+moved:])
+	if l.same = bytes.Equal(data, out); !l.same {
+		l.outBefore, l.outAfter = keep(out[:before+moved]), keep(out[after+moved:])
+	}
 }

@@ -13,6 +13,7 @@ func TestLikenessesChangeNothing(t *testing.T) {
 	before := rapid.SampledFrom([]string{
 		`{"id":"a","model":"m","choices":[{"index":0,"delta":{"content":`, `{"model":"m","usage":null,"choices":[{"delta":{"role":"assistant","content":`,
 		`{"choices":[{"index":1,"delta":{"content":"","reasoning_content":`, ` {"choices" : [ {"delta" : {"reasoning" : `,
+		"{\n\"choices\":[{\"delta\":{\"content\":", `{"model":"public","choices":[{"delta":{"content":`,
 		`{"choices":[{"index":0,"delta":{"content":"twice","content":`, `{"choices":[{"delta":{"refusal":`, `{"choices":[{"delta":{"content":[{"text":`,
 		`{"choices":[{"message":{"content":`, `{"choices":[{"text":`, `{"error":null,"choices":[{"delta":{"content":`, `{"message":"m","choices":[{"delta":{"content":`,
 		`{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"name":"f","arguments":`, `{"choices":[{"delta":{"content":"x"}},{"delta":{"content":`,
@@ -24,7 +25,7 @@ func TestLikenessesChangeNothing(t *testing.T) {
 	})
 	after := rapid.SampledFrom([]string{
 		`},"finish_reason":null}]}`, `}}],"usage":null}`, `}}],"model":"late"}`, `},"finish_reason":"stop"}]}`, `},"finish_reason":"error"}]}`, `}}]} `,
-		`}]}`, `}]}}]}`, `}}]}}]}`, `}}],"usage":{"prompt_tokens":1,"completion_tokens":2}}`, `}}],"error":{"message":"e"}}`, `,"audio":{"data":"x"}}}]}`, `}}],"p":"x"}`, `}}],"p":"y"}`, `}}`, ``,
+		`}]}`, `}]}}]}`, `}}]}}]}`, `}}],"usage":{"prompt_tokens":1,"completion_tokens":2}}`, `}}],"error":{"message":"e"}}`, `,"audio":{"data":"x"}}}]}`, `}}],"p":"x"}`, `}}],"p":"y"}`, "}}]\r\n}", `}}`, ``,
 	})
 	alike := 0
 	rapid.Check(t, func(t *rapid.T) {

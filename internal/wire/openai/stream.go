@@ -24,6 +24,8 @@ type ChunkInfo struct {
 	Refusal bool
 	// Drop: the chunk is not for the client.
 	Drop bool
+	// OneLine: what the client is to get is known to hold no line break.
+	OneLine bool
 	// Malformed: the chunk is not a JSON object. Drop is set too.
 	Malformed bool
 	// Fault is the error that the chunk holds, nil if none. Drop is set too.
@@ -185,7 +187,7 @@ func (s *Stream) Chunk(dst, data []byte) (out []byte, info ChunkInfo, err error)
 		return dst, ChunkInfo{Done: true}, nil
 	}
 	if out, alike := s.like.append(dst, data); alike {
-		return out, ChunkInfo{Content: true}, nil
+		return out, ChunkInfo{Content: true, OneLine: true}, nil
 	}
 	c := chunkScan{Cursor: scan.NewCursor(data, maxDepth), s: s, body: data, edits: s.edits[:0]}
 	s.pieces = s.pieces[:0]

@@ -1,16 +1,16 @@
-//go:build unix
-
 package http1
 
 import (
 	"errors"
 	"io"
 	"syscall"
+
+	"gatewright/internal/socket"
 )
 
 // Available says that the package works on this system: it can look at a
 // connection without waiting.
-const Available = true
+const Available = socket.Available
 
 // advance takes a turn as far as it goes without waiting. It runs within a wait
 // for the connection to become readable, and again each time that it does;
@@ -18,7 +18,7 @@ const Available = true
 func (c *conn) advance(fd uintptr) bool {
 	t := c.turn
 	if t.stage == stageLook {
-		if !c.look(int(fd)) {
+		if !c.look(fd) {
 			return true
 		}
 		t.stage = stageWrite
@@ -26,7 +26,7 @@ func (c *conn) advance(fd uintptr) bool {
 	if t.stage == stageWrite {
 		t.stage = stageRead
 		t.sent = true
-		if blocked := c.push(int(fd)); blocked {
+		if blocked := c.push(fd); blocked {
 			c.writeRest(t)
 		} else {
 			t.block.free()
@@ -36,14 +36,14 @@ func (c *conn) advance(fd uintptr) bool {
 			return false // there was nothing to read a moment ago
 		}
 	}
-	return c.pull(int(fd))
+	return c.pull(fd)
 }
 
 // look reports whether the connection can be written to: it is open, and unless
 // it is new there is nothing in it.
-func (c *conn) look(fd int) bool {
+func (c *conn) look(fd uintptr) bool {
 	t := c.turn
-	n, err := read(fd, c.probe[:])
+	n, err := socket.TryRead(fd, c.probe[:])
 	switch {
 	case errors.Is(err, syscall.EAGAIN):
 		return true
@@ -55,23 +55,23 @@ func (c *conn) look(fd int) bool {
 	case err == nil:
 		t.err = io.EOF
 	default:
-		t.err = c.failed("read", err)
+		t.err = socket.Failed(c, "read", err)
 	}
 	return false
 }
 
 // push writes as much of the request as the connection takes at once. blocked
 // says that more is left.
-func (c *conn) push(fd int) (blocked bool) {
+func (c *conn) push(fd uintptr) (blocked bool) {
 	t := c.turn
 	for _, part := range [...]*[]byte{&t.first, &t.rest} {
 		for len(*part) > 0 {
-			n, err := write(fd, *part)
+			n, err := socket.TryWrite(fd, *part)
 			switch {
 			case errors.Is(err, syscall.EAGAIN):
 				return true
 			case err != nil:
-				t.writeErr = c.failed("write", err)
+				t.writeErr = socket.Failed(c, "write", err)
 				return false
 			}
 			*part = (*part)[n:]
@@ -81,7 +81,7 @@ func (c *conn) push(fd int) (blocked bool) {
 }
 
 // pull reads the beginning of the answer. It reports false when nothing has come.
-func (c *conn) pull(fd int) bool {
+func (c *conn) pull(fd uintptr) bool {
 	t := c.turn
 	t.block = newBlock()
 	into := t.block[:]
@@ -89,7 +89,7 @@ func (c *conn) pull(fd int) bool {
 		t.block[0] = c.probe[0]
 		t.n, into = 1, into[1:]
 	}
-	n, err := read(fd, into)
+	n, err := socket.TryRead(fd, into)
 	t.n += n
 	switch {
 	case t.n > 0:
@@ -102,30 +102,7 @@ func (c *conn) pull(fd int) bool {
 	case err == nil:
 		t.err = io.EOF
 	default:
-		t.err = c.failed("read", err)
+		t.err = socket.Failed(c, "read", err)
 	}
 	return true
-}
-
-// read and write are the system calls, without the interruptions.
-
-func read(fd int, p []byte) (int, error) {
-	for {
-		n, err := syscall.Read(fd, p)
-		if !errors.Is(err, syscall.EINTR) {
-			return max(n, 0), err
-		}
-	}
-}
-
-// maxWrite is what some systems take at most.
-const maxWrite = 1 << 30
-
-func write(fd int, p []byte) (int, error) {
-	for {
-		n, err := syscall.Write(fd, p[:min(len(p), maxWrite)])
-		if !errors.Is(err, syscall.EINTR) {
-			return max(n, 0), err
-		}
-	}
 }
