@@ -82,6 +82,8 @@ var house = map[string]room{
 	"internal/owner":            {ours: []string{"engine"}},
 	"internal/meter":            {ours: []string{"engine", "store"}},
 
+	"internal/vetting": {ours: []string{"policies"}},
+
 	"internal/config":         {ours: []string{"internal/config/catalog"}, outside: []string{"go.yaml.in/yaml/v3", "github.com/fsnotify/fsnotify"}},
 	"internal/config/catalog": {},
 

@@ -82,12 +82,13 @@ func (r *twinRoom) bind(rule, form string, b policies.Binding) {
 	if err != nil {
 		r.tb.Fatal(err)
 	}
-	kind, version, err := r.library.Compile(r.tb.Context(), &policies.Upload{Name: name, Body: body})
+	j, err := r.library.Judge(r.tb.Context(), &policies.Upload{Name: name, Body: body})
 	if err != nil {
 		r.tb.Fatal(err)
 	}
+	version := &j.Version
 	r.bodies[version.Digest] = body
-	next, err := r.state.Upload(name, kind, version)
+	next, err := r.state.Upload(name, j.Kind, version)
 	if err == nil {
 		next, err = next.Activate(name, version.Digest, caseNow)
 	}

@@ -48,13 +48,7 @@ func (l *Library) compileRule(ctx context.Context, u *Upload, format Format, b *
 
 // compileRego compiles Rego here.
 func (l *Library) compileRego(ctx context.Context, u *Upload, format Format, b *Binding) (*compiled, error) {
-	source := rego.Source{Kind: regoKind(u.Kind)}
-	if format == FormatBundle {
-		source.Bundle = u.Body
-	} else {
-		source.Files = map[string]string{u.baseName(): string(u.Body)}
-	}
-	m, err := l.recent.compile(ctx, u, source)
+	m, err := l.recent.compile(ctx, u, u.rego(format))
 	if err != nil {
 		return nil, regoError(u, err)
 	}
@@ -90,6 +84,17 @@ func (l *Library) compileRego(ctx context.Context, u *Upload, format Format, b *
 		c.version.Warnings = append(c.version.Warnings, n.String())
 	}
 	return c, nil
+}
+
+// rego is an upload as the compiler of Rego takes it.
+func (u *Upload) rego(format Format) rego.Source {
+	source := rego.Source{Kind: regoKind(u.Kind)}
+	if format == FormatBundle {
+		source.Bundle = u.Body
+	} else {
+		source.Files = map[string]string{u.baseName(): string(u.Body)}
+	}
+	return source
 }
 
 // compileOPA takes a module that OPA's own tool made.

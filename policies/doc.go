@@ -2,7 +2,7 @@
 // modules: what turns one into an engine.Check or an engine.SortKey, whom it
 // serves, and its life from draft to active.
 //
-//	upload ─▶ Library.Compile ─▶ a Version in a State (draft, shadow, canary, active)
+//	upload ─▶ Library.Judge ─▶ a Version in a State (draft, shadow, canary, active)
 //	                                  │  and Bindings: whom it serves, and how
 //	                                  ▼
 //	         Library.Rules ─▶ gate (every admission) and score (a ranking), for one

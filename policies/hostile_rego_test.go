@@ -204,7 +204,7 @@ func TestHostileSources(t *testing.T) {
 		{"P44 NUL", head + "\x00", "illegal"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, _, err := r.library.Compile(t.Context(), &Upload{Name: "p", Body: []byte(c.source)})
+			_, err := r.library.Judge(t.Context(), &Upload{Name: "p", Body: []byte(c.source)})
 			refused(t, err, "p.rego", c.words)
 		})
 	}

@@ -55,7 +55,7 @@ func TestHostileModules(t *testing.T) {
 		}
 		tried++
 		t.Run(file, func(t *testing.T) {
-			_, _, err := r.library.Compile(t.Context(), &Upload{Name: "hostile", Body: testdata(t, "wasm", "hostile", file+".wasm")})
+			_, err := r.library.Judge(t.Context(), &Upload{Name: "hostile", Body: testdata(t, "wasm", "hostile", file+".wasm")})
 			rule := map[string]string{"refused": "check", "accepted": "instance", "budget": "", "stack": "", "trap": ""}
 			p := refused(t, err, "hostile.wasm", words)
 			if want, ok := rule[fate]; !ok || p.Rule == "" || want != "" && p.Rule != want {
@@ -111,12 +111,12 @@ func TestHostileBytes(t *testing.T) {
 	r := newRoom(t)
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			_, _, err := r.library.Compile(t.Context(), &Upload{Name: "p", Body: c.body})
+			_, err := r.library.Judge(t.Context(), &Upload{Name: "p", Body: c.body})
 			refused(t, err, c.file, c.words)
 		})
 	}
 	for n := 8; n < len(whole); n += max(1, len(whole)/20) { // W39
-		if _, _, err := r.library.Compile(t.Context(), &Upload{Name: "p", Body: whole[:n]}); err == nil {
+		if _, err := r.library.Judge(t.Context(), &Upload{Name: "p", Body: whole[:n]}); err == nil {
 			t.Errorf("cut off after %d bytes it is accepted", n)
 		} else {
 			refused(t, err, "p.wasm", "")

@@ -93,24 +93,23 @@ func NewLibrary(o Options) (*Library, error) {
 // Close ends all programs. Rules that were not closed fail from now on.
 func (l *Library) Close(ctx context.Context) error { return l.runtime.Close(ctx) }
 
-// Compile checks an upload and makes it run once, on made-up requests. It
-// returns its kind and its version. The error is a *SourceError for what is
-// wrong with the source.
-func (l *Library) Compile(ctx context.Context, u *Upload) (Kind, *Version, error) {
+// Judge checks an upload and makes it run once, on made-up requests. The error is
+// a *SourceError for what is wrong with the source.
+func (l *Library) Judge(ctx context.Context, u *Upload) (*Judgement, error) {
 	c, err := l.compile(ctx, u, nil)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	defer l.discard(c) //nolint:contextcheck // what is made is closed though ctx has ended
 	if u.Kind != "" && u.Kind != c.kind {
-		return "", nil, &SourceError{Name: u.Name, Problems: []Problem{{
+		return nil, &SourceError{Name: u.Name, Problems: []Problem{{
 			File: u.file(), Rule: "kind", Message: fmt.Sprintf("it is uploaded as %s, and it is of kind %s", u.Kind, c.kind),
 			Fix: "upload it with kind=" + string(c.kind),
 		}}}
 	}
-	v := c.version
-	v.Uploaded = l.options.Clock().UTC()
-	return c.kind, &v, nil
+	j := &Judgement{Kind: c.kind, Version: c.version}
+	j.Version.Uploaded = l.options.Clock().UTC()
+	return j, nil
 }
 
 // discard closes a module that nobody uses.

@@ -57,12 +57,13 @@ func (r *room) Source(digest string) ([]byte, error) {
 // upload adds a version to a policy and activates it, unless it is refused.
 func (r *room) upload(name string, body []byte) error {
 	r.tb.Helper()
-	kind, v, err := r.library.Compile(r.tb.Context(), &Upload{Name: name, Body: body})
+	j, err := r.library.Judge(r.tb.Context(), &Upload{Name: name, Body: body})
 	if err != nil {
 		return err
 	}
+	v := &j.Version
 	r.shelf[v.Digest] = body
-	next, err := r.state.Upload(name, kind, v)
+	next, err := r.state.Upload(name, j.Kind, v)
 	if err == nil {
 		next, err = next.Activate(name, v.Digest, noon)
 	}

@@ -84,14 +84,15 @@ func (r *room) State() *policies.State {
 }
 
 func (r *room) Upload(ctx context.Context, u *policies.Upload, by admin.Author) (*policies.Policy, *policies.Version, error) {
-	kind, v, err := r.library.Compile(ctx, u)
+	j, err := r.library.Judge(ctx, u)
 	if err != nil {
 		return nil, nil, err
 	}
+	v := &j.Version
 	r.mu.Lock()
 	r.sources[v.Digest] = u.Body
 	r.mu.Unlock()
-	if err := r.Change(ctx, func(s *policies.State) (*policies.State, error) { return s.Upload(u.Name, kind, v) }, by); err != nil {
+	if err := r.Change(ctx, func(s *policies.State) (*policies.State, error) { return s.Upload(u.Name, j.Kind, v) }, by); err != nil {
 		return nil, nil, err
 	}
 	p, err := r.State().Policy(u.Name)

@@ -63,7 +63,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usageError{fmt.Errorf("%w; see %s --help", err, c.CommandPath())}
 	})
-	root.AddCommand(newServe(), newDemo(), newCheck(), newSimulate(), newStore(), newPolicy(), newBind(), newVersion())
+	root.AddCommand(newServe(), newDemo(), newCheck(), newSimulate(), newStore(), newPolicy(), newBind(), newVet(), newVersion())
 	root.CompletionOptions.HiddenDefaultCmd = true
 	return root
 }

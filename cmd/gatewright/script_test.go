@@ -12,8 +12,12 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain lets the test binary stand in for the gateway in scripts.
+// TestMain lets the test binary stand in for the gateway in scripts, and where a
+// gateway starts itself.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == vetVerb {
+		os.Exit(run(context.Background(), os.Args[1:]))
+	}
 	testscript.Main(leakChecked{m}, map[string]func(){
 		"gatewright": func() { os.Exit(run(context.Background(), os.Args[1:])) },
 	})

@@ -95,7 +95,7 @@ func serve(c *cobra.Command, load app.Loader, o serveOptions) error {
 	}
 	options := app.Options{
 		File: file, Load: load, Path: o.path, DataDir: o.dataDir, Recorder: o.recorder, Ready: o.ready,
-		AdminReady: o.adminReady, AdminToken: o.adminToken,
+		AdminReady: o.adminReady, AdminToken: o.adminToken, Vet: vetCommand(),
 	}
 	if o.quiet {
 		options.Logger = quietLogger(c.ErrOrStderr())

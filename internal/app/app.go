@@ -38,6 +38,9 @@ type Options struct {
 	// that the first start makes, and never again. nil = not.
 	AdminReady func(address string)
 	AdminToken func(token string)
+	// Vet is the command that judges uploaded policies in a process of their own, see
+	// vetting.Serve; nil = they are judged in this one.
+	Vet []string
 }
 
 // App is a running gateway.
@@ -111,7 +114,7 @@ func start(ctx context.Context, o Options) (a *App, err error) {
 	if a.owners, err = owner.New(owner.Options{Table: a.store.Owners(), Logger: o.Logger}); err != nil {
 		return a, err
 	}
-	if a.policies, err = newPolicyRoom(a, a.store.Objects(), filepath.Join(a.openDir, "wasm"), o.Logger); err != nil { //nolint:contextcheck // lives until close
+	if a.policies, err = newPolicyRoom(a, a.store.Objects(), filepath.Join(a.openDir, "wasm"), o.Vet, o.Logger); err != nil { //nolint:contextcheck // lives until close
 		return a, err
 	}
 	filed, state, err := a.policies.read(ctx, o.File)

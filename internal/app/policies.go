@@ -10,6 +10,7 @@ import (
 
 	"gatewright/internal/config"
 	"gatewright/internal/server/admin"
+	"gatewright/internal/vetting"
 	"gatewright/policies"
 	"gatewright/store"
 )
@@ -27,6 +28,7 @@ const (
 type policyRoom struct {
 	app     *App
 	library *policies.Library
+	vetting *vetting.Process // judges uploads; nil = the library does
 	objects *store.Objects
 	logger  *slog.Logger
 	clock   func() time.Time
@@ -49,10 +51,13 @@ var (
 )
 
 // newPolicyRoom opens the room; close ends it.
-func newPolicyRoom(a *App, objects *store.Objects, cacheDir string, logger *slog.Logger) (*policyRoom, error) {
+func newPolicyRoom(a *App, objects *store.Objects, cacheDir string, vet []string, logger *slog.Logger) (*policyRoom, error) {
 	r := &policyRoom{app: a, objects: objects, logger: logger, clock: time.Now}
 	if err := r.load(); err != nil {
 		return nil, err
+	}
+	if len(vet) > 0 {
+		r.vetting = vetting.New(vet, cacheDir, logger)
 	}
 	var err error
 	r.library, err = policies.NewLibrary(policies.Options{CacheDir: cacheDir, Logger: logger, Sources: r})
@@ -142,6 +147,9 @@ const closeTime = 5 * time.Second
 
 // close ends all policies.
 func (r *policyRoom) close() error {
+	if r.vetting != nil {
+		r.vetting.Close()
+	}
 	if r.library == nil {
 		return nil
 	}
@@ -180,13 +188,14 @@ func (r *policyRoom) Upload(ctx context.Context, u *policies.Upload, by admin.Au
 	if _, err := r.State().Upload(u.Name, u.Kind, &policies.Version{}); err != nil && u.Kind != "" {
 		return nil, nil, err
 	}
-	kind, v, err := r.library.Compile(ctx, u)
+	j, err := r.judge(ctx, u)
 	if err != nil {
 		return nil, nil, err
 	}
+	v := &j.Version
 	source := store.ObjectChange{Kind: sourceKind, ID: v.Digest, Value: u.Body}
 	err = r.change(ctx, func(s *policies.State) (*policies.State, error) {
-		return s.Upload(u.Name, kind, v)
+		return s.Upload(u.Name, j.Kind, v)
 	}, by, source)
 	if err != nil {
 		return nil, nil, err

@@ -21,15 +21,15 @@ type filedPolicies struct {
 	sources  map[string][]byte // by digest
 }
 
-// compiler checks a policy. [policies.Library] is one.
-type compiler interface {
-	Compile(ctx context.Context, u *policies.Upload) (policies.Kind, *policies.Version, error)
+// judge checks a policy. [policies.Library] is one.
+type judge interface {
+	Judge(ctx context.Context, u *policies.Upload) (*policies.Judgement, error)
 }
 
 // readPolicies reads and compiles what a file names. A policy that is as it was
 // in old, which may be nil, is not compiled again. The error names everything
 // that is wrong.
-func readPolicies(ctx context.Context, file *config.File, c compiler, old *filedPolicies) (*filedPolicies, error) {
+func readPolicies(ctx context.Context, file *config.File, c judge, old *filedPolicies) (*filedPolicies, error) {
 	f := &filedPolicies{sources: map[string][]byte{}}
 	var errs []error
 	for i := range file.Policies {
@@ -55,7 +55,7 @@ func readPolicies(ctx context.Context, file *config.File, c compiler, old *filed
 // maxPolicyFile is the largest file of a policy, in bytes.
 const maxPolicyFile = 10 << 20
 
-func readPolicy(ctx context.Context, p *config.Policy, c compiler, old *filedPolicies) (*policies.Policy, []byte, error) {
+func readPolicy(ctx context.Context, p *config.Policy, c judge, old *filedPolicies) (*policies.Policy, []byte, error) {
 	info, err := os.Stat(p.Path)
 	if err != nil {
 		return nil, nil, err
@@ -70,14 +70,15 @@ func readPolicy(ctx context.Context, p *config.Policy, c compiler, old *filedPol
 	if known := old.find(p, policies.Digest(body)); known != nil {
 		return known, body, nil
 	}
-	kind, v, err := c.Compile(ctx, &policies.Upload{
+	j, err := c.Judge(ctx, &policies.Upload{
 		Name: p.Name, Kind: policies.Kind(p.Kind), Format: policies.Format(p.Format), Profile: p.Profile, File: p.File, Body: body,
 	})
 	if err != nil {
 		return nil, nil, err
 	}
+	v := &j.Version
 	return &policies.Policy{
-		Name: p.Name, Kind: kind, Managed: true, Versions: []*policies.Version{v}, Active: v.Digest,
+		Name: p.Name, Kind: j.Kind, Managed: true, Versions: []*policies.Version{v}, Active: v.Digest,
 		History: []policies.Activation{{Version: v.Digest, At: v.Uploaded}},
 	}, body, nil
 }
