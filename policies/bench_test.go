@@ -172,7 +172,7 @@ func benchRequest() *engine.Request {
 // itself: the input, the evaluation, its answer verified and applied, the record.
 // "floor" is the ranking in Go. p50-ns is the median of short batches, and ×floor
 // that of the path as a multiple of the floor's, in turn with it: on a machine that
-// others use too it moves less than either.
+// others use too it moves less than either. p99/p50 is of single calls.
 func BenchmarkPolicies(b *testing.B) {
 	for _, candidates := range []int{3, 20} {
 		pool, request := benchPool(candidates), benchRequest()
@@ -194,9 +194,22 @@ func BenchmarkPolicies(b *testing.B) {
 				p50, floorP50 := inTurn(ask, floor)
 				b.ReportMetric(p50, "p50-ns")
 				b.ReportMetric(p50/floorP50, "×floor")
+				b.ReportMetric(spread(ask), "p99/p50")
 			})
 		}
 	}
+}
+
+// spread is how much longer one call in a hundred takes than the median.
+func spread(f func()) float64 {
+	took := make([]time.Duration, 20_000)
+	for i := range took {
+		began := time.Now()
+		f()
+		took[i] = time.Since(began)
+	}
+	slices.Sort(took)
+	return float64(took[len(took)*99/100]) / float64(took[len(took)/2])
 }
 
 // inTurn measures two functions in turn, and returns the median of what a call of

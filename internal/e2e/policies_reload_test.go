@@ -27,9 +27,9 @@ type replacing struct {
 }
 
 // reloadRest binds one policy twice: a request that saw two versions of it would
-// find nobody left. Sessions are not remembered: they would be what memory grows by.
+// find nobody left. Sessions are soon forgotten: they would be what memory grows by.
 const reloadRest = adminRest + `
-session: {affinity: off}
+session: {affinity: off, ttl: 1s}
 models: {m: {deployments: [a, b]}}
 `
 
