@@ -42,6 +42,7 @@ type versionRecord struct {
 	Inputs   []string  `json:"inputs,omitempty"`
 	Reasons  []string  `json:"reasons,omitempty"`
 	Warnings []string  `json:"warnings,omitempty"`
+	SignedBy string    `json:"signed_by,omitempty"`
 }
 
 type bindingRecord struct {

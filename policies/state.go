@@ -70,6 +70,7 @@ type Version struct {
 	Inputs   []string // what it reads
 	Reasons  []string // what it can answer with, as far as that is known
 	Warnings []string
+	SignedBy string // public key, base64; "" = nobody had to sign
 }
 
 // Stage is where in its life a version is.

@@ -15,6 +15,8 @@ type Upload struct {
 	Profile string // of the sandbox; "" = the one that fits
 	File    string // name for messages; "" = made of the name
 	Body    []byte
+
+	Signature []byte // of Body, Ed25519; nil = none
 }
 
 // Problem is one thing that is wrong with a source.

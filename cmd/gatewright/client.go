@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -92,6 +93,7 @@ type call struct {
 	query  url.Values
 	body   []byte
 	media  string // of the body; "" = application/json
+	signed []byte // the signature of the body; nil = none
 }
 
 // answer is what came back of a call that went well.
@@ -127,6 +129,9 @@ func (c *client) do(ctx context.Context, call call) (*answer, error) {
 	req.Header.Set("User-Agent", "gatewright/"+version)
 	if call.body != nil {
 		req.Header.Set("Content-Type", firstOf(call.media, "application/json"))
+	}
+	if call.signed != nil {
+		req.Header.Set(admin.SignatureHeader, base64.StdEncoding.EncodeToString(call.signed))
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {

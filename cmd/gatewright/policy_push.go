@@ -21,7 +21,7 @@ import (
 
 func newPolicyPush() *cobra.Command {
 	var flags asking
-	var kind, profile string
+	var kind, profile, key string
 	var activate bool
 	c := &cobra.Command{
 		Use:   "push NAME FILE|FOLDER",
@@ -53,12 +53,18 @@ subfolders too. What is wrong with the policy is printed with file, line and col
 					query.Set(name, value)
 				}
 			}
+			if key != "" {
+				if u.signed, err = sign(u.body, key); err != nil {
+					return err
+				}
+			}
 			return flags.push(c, u, query, activate)
 		},
 	}
 	flags.add(c)
 	c.Flags().StringVar(&kind, "kind", "", "`kind` of the policy: admission or ranking (default: what its source says)")
 	c.Flags().StringVar(&profile, "profile", "", "`profile` of the sandbox for a .wasm module: small or go (default: small)")
+	c.Flags().StringVar(&key, "sign", "", "sign it with the Ed25519 private key in this PEM `file`, as the gateway's admin.signers ask for")
 	c.Flags().BoolVar(&activate, "activate", false, "use it at once, without draft")
 	return c
 }
@@ -71,10 +77,11 @@ var choices = map[string][]string{
 
 // upload is a policy as it is sent.
 type upload struct {
-	body  []byte
-	media string
-	name  string                   // of the file, for messages; "" for a bundle
-	place func(file string) string // where a file of the upload is here
+	body   []byte
+	signed []byte // its signature; nil = none
+	media  string
+	name   string                   // of the file, for messages; "" for a bundle
+	place  func(file string) string // where a file of the upload is here
 }
 
 // medias are the types of uploads.
@@ -178,7 +185,7 @@ func (a *asking) push(c *cobra.Command, u *upload, query url.Values, activate bo
 	if err != nil {
 		return err
 	}
-	answer, err := api.do(c.Context(), call{method: http.MethodPost, path: []string{"policies"}, query: query, body: u.body, media: u.media})
+	answer, err := api.do(c.Context(), call{method: http.MethodPost, path: []string{"policies"}, query: query, body: u.body, media: u.media, signed: u.signed})
 	if err != nil {
 		return told(c, &a.output, err, u.place)
 	}

@@ -2,9 +2,11 @@ package app
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"log/slog"
 
+	"gatewright/internal/config"
 	"gatewright/internal/vetting"
 	"gatewright/policies"
 )
@@ -25,4 +27,13 @@ func (r *policyRoom) judge(ctx context.Context, u *policies.Upload) (*policies.J
 	}
 	r.library.Adopt(u, made)
 	return j, nil
+}
+
+// signers are those who may sign uploads.
+func signers(f *config.File) policies.Signers {
+	list := make(policies.Signers, len(f.Admin.Signers))
+	for i, key := range f.Admin.Signers {
+		list[i], _ = base64.StdEncoding.DecodeString(key) // the configuration holds keys
+	}
+	return list
 }

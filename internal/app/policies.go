@@ -188,11 +188,16 @@ func (r *policyRoom) Upload(ctx context.Context, u *policies.Upload, by admin.Au
 	if _, err := r.State().Upload(u.Name, u.Kind, &policies.Version{}); err != nil && u.Kind != "" {
 		return nil, nil, err
 	}
+	signer, err := signers(r.app.file.Load()).Check(u)
+	if err != nil {
+		return nil, nil, err
+	}
 	j, err := r.judge(ctx, u)
 	if err != nil {
 		return nil, nil, err
 	}
 	v := &j.Version
+	v.SignedBy = signer
 	source := store.ObjectChange{Kind: sourceKind, ID: v.Digest, Value: u.Body}
 	err = r.change(ctx, func(s *policies.State) (*policies.State, error) {
 		return s.Upload(u.Name, j.Kind, v)

@@ -30,11 +30,11 @@ type policyGateway struct {
 	dir, upstreamURL string
 }
 
-func startPolicyGateway(t *testing.T, dir, upstream, rest string) *policyGateway {
+func startPolicyGateway(t *testing.T, dir, upstream, rest string, more ...string) *policyGateway {
 	t.Helper()
 	g := &policyGateway{t: t, decisions: &decisions{}, dir: dir, upstreamURL: upstream}
 	ready := make(chan string, 1)
-	text := configOf(upstream, "admin: {listen: \"127.0.0.1:0\", token: "+operatorToken+"}\n"+rest)
+	text := configOf(upstream, "admin: {"+strings.Join(append(more, "listen: \"127.0.0.1:0\"", "token: "+operatorToken), ", ")+"}\n"+rest)
 	var log buffer
 	g.address, g.stop = run(t, Options{
 		File: parse(t, text), Logger: slog.New(slog.NewJSONHandler(&log, nil)), DataDir: dir, Recorder: g.decisions,

@@ -1,6 +1,9 @@
 package config
 
 import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/base64"
 	"net"
 	"strings"
 )
@@ -20,6 +23,12 @@ type Admin struct {
 	//
 	// After loading they are in lower case.
 	Hosts []string `config:"hosts"`
+	// Signers are the Ed25519 public keys of those who may sign policies: with any
+	// here, an upload is accepted only if one of them has signed it. A key is written
+	// as the line between BEGIN and END of its PEM file.
+	//
+	// After loading each is base64 of its 32 bytes.
+	Signers []string `config:"signers"`
 }
 
 // AdminTokenVariable is the environment variable that holds the admin token when
@@ -37,6 +46,7 @@ func (c *checker) checkAdmin() {
 	c.adminListen()
 	c.adminToken()
 	c.adminHosts()
+	c.adminSigners()
 }
 
 func (c *checker) adminListen() {
@@ -112,4 +122,37 @@ func (c *checker) adminHosts() {
 		seen[name] = true
 		c.f.Admin.Hosts[i] = name
 	}
+}
+
+func (c *checker) adminSigners() {
+	seen := make(map[string]bool)
+	for i, text := range c.f.Admin.Signers {
+		at := path("admin.signers").index(i)
+		key, ok := publicKey(text)
+		switch {
+		case c.broken(at):
+		case !ok:
+			c.fail(at, "write the line between BEGIN and END of what openssl pkey -in KEY.pem -pubout prints",
+				"%s is no Ed25519 public key", c.shown(text))
+		case seen[key]:
+			c.fail(at, removeIt, "the key stands twice")
+		}
+		seen[key] = true
+		c.f.Admin.Signers[i] = key
+	}
+}
+
+// spki is what stands before the 32 bytes of an Ed25519 public key in DER (RFC 8410,
+// section 4).
+const spki = "\x30\x2a\x30\x05\x06\x03\x2b\x65\x70\x03\x21\x00"
+
+// publicKey reads an Ed25519 public key, in base64: its DER as in a PEM file, or its
+// 32 bytes. It returns base64 of these.
+func publicKey(text string) (key string, ok bool) {
+	b, err := base64.StdEncoding.DecodeString(text)
+	if err != nil {
+		return "", false
+	}
+	raw, _ := bytes.CutPrefix(b, []byte(spki))
+	return base64.StdEncoding.EncodeToString(raw), len(raw) == ed25519.PublicKeySize
 }

@@ -172,7 +172,7 @@ func TestComplete(t *testing.T) {
 			}},
 		}},
 		{"admin", f.Admin, Admin{
-			Listen: "127.0.0.1:20129", Token: NewSecret(testEnv["ADMIN_TOKEN"]), Hosts: []string{"gateway.example"},
+			Listen: "127.0.0.1:20129", Token: NewSecret(testEnv["ADMIN_TOKEN"]), Hosts: []string{"gateway.example"}, Signers: []string{"Gb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE="},
 		}},
 		{"policies", f.Policies, []Policy{
 			{

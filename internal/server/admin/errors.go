@@ -48,6 +48,8 @@ func explain(err error) *apiError {
 		return failure(http.StatusConflict, "conflict", err.Error())
 	case errors.Is(err, policies.ErrInvalid):
 		return failure(http.StatusBadRequest, "invalid_request", err.Error())
+	case errors.Is(err, policies.ErrUnsigned):
+		return failure(http.StatusForbidden, "not_signed", err.Error())
 	case errors.Is(err, policies.ErrBusy):
 		return failure(http.StatusServiceUnavailable, "busy", err.Error())
 	}

@@ -1,6 +1,8 @@
 package admin
 
 import (
+	"crypto/ed25519"
+	"encoding/base64"
 	"fmt"
 	"mime"
 	"net/http"
@@ -47,6 +49,7 @@ type versionBody struct {
 	Inputs   []string         `json:"inputs"`
 	Reasons  []string         `json:"reasons,omitempty"`
 	Warnings []string         `json:"warnings"`
+	SignedBy string           `json:"signed_by,omitempty"`
 	Status   *policies.Status `json:"status,omitempty"`
 }
 
@@ -77,7 +80,7 @@ func (a *api) policyBody(p *policies.Policy, whole bool) policyBody {
 func (a *api) versionBody(p *policies.Policy, v *policies.Version) versionBody {
 	b := versionBody{
 		Name: p.Name, Kind: p.Kind, Version: v.Digest, State: p.Stage(v.Digest), Format: v.Format, Profile: v.Profile,
-		Size: v.Size, Uploaded: v.Uploaded, Inputs: v.Inputs, Reasons: v.Reasons, Warnings: v.Warnings,
+		Size: v.Size, Uploaded: v.Uploaded, Inputs: v.Inputs, Reasons: v.Reasons, Warnings: v.Warnings, SignedBy: v.SignedBy,
 	}
 	if b.Inputs == nil {
 		b.Inputs = []string{}
@@ -184,6 +187,22 @@ func format(r *http.Request) (policies.Format, error) {
 		"content type "+quote(kind)+": want text/x-rego, application/wasm, or application/gzip for an OPA bundle")
 }
 
+// SignatureHeader is the header of an upload's signature: base64 of the 64 bytes of an
+// Ed25519 signature (RFC 8032) of the body.
+const SignatureHeader = "X-Gatewright-Signature"
+
+func signature(r *http.Request) ([]byte, error) {
+	text := r.Header.Get(SignatureHeader)
+	if text == "" {
+		return nil, nil
+	}
+	b, err := base64.StdEncoding.DecodeString(text)
+	if err != nil || len(b) != ed25519.SignatureSize {
+		return nil, fmt.Errorf("%w: %s: send base64 of the %d bytes of an Ed25519 signature of the body", policies.ErrInvalid, SignatureHeader, ed25519.SignatureSize)
+	}
+	return b, nil
+}
+
 func (a *api) upload(w http.ResponseWriter, r *http.Request) error {
 	values, err := query(r, "name", "kind", "profile", "file")
 	if err != nil {
@@ -196,6 +215,9 @@ func (a *api) upload(w http.ResponseWriter, r *http.Request) error {
 		return fmt.Errorf("%w: name is missing: POST %s/policies?name=NAME&kind=admission", policies.ErrInvalid, Prefix)
 	}
 	if u.Format, err = format(r); err != nil {
+		return err
+	}
+	if u.Signature, err = signature(r); err != nil {
 		return err
 	}
 	if u.Body, err = readBody(w, r, maxUpload); err != nil {
