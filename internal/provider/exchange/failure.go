@@ -7,12 +7,7 @@ import (
 	"time"
 
 	"gatewright/internal/provider"
-	"gatewright/internal/wire/anthropic"
 	"gatewright/internal/wire/fault"
-	"gatewright/internal/wire/gemini"
-	"gatewright/internal/wire/openai"
-	"gatewright/internal/wire/responses"
-	"gatewright/internal/wire/translate"
 )
 
 // errorWait is how long the rest of an error's body is awaited: its status has
@@ -50,31 +45,10 @@ func (x *Exchange) Failure(f *fault.Fault) *provider.Failure {
 // Undecodable says why an answer is none: the error is of one of the wire
 // packages.
 func (x *Exchange) Undecodable(err error) *provider.Failure {
-	if f := inside(err); f != nil {
-		return x.Failure(f)
+	if e, ok := errors.AsType[*fault.InsideError](err); ok {
+		return x.Failure(&e.Fault)
 	}
 	return provider.BadAnswer("the upstream's answer is not one", err)
-}
-
-// inside returns the fault that a wire package found in a good answer; nil =
-// none.
-func inside(err error) *fault.Fault {
-	if e, ok := errors.AsType[*openai.FaultError](err); ok {
-		return &e.Fault
-	}
-	if e, ok := errors.AsType[*responses.FaultError](err); ok {
-		return &e.Fault
-	}
-	if e, ok := errors.AsType[*anthropic.FaultError](err); ok {
-		return &e.Fault
-	}
-	if e, ok := errors.AsType[*gemini.FaultError](err); ok {
-		return &e.Fault
-	}
-	if e, ok := errors.AsType[*translate.FaultError](err); ok {
-		return &e.Fault
-	}
-	return nil
 }
 
 // Broken says why a body could not be read.

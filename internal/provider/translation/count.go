@@ -12,7 +12,6 @@ import (
 	"gatewright/internal/wire/fault"
 	"gatewright/internal/wire/scan"
 	"gatewright/internal/wire/tokens"
-	"gatewright/internal/wire/translate"
 )
 
 // Counter asks an upstream for the tokens of a request.
@@ -121,11 +120,11 @@ func readCount(body []byte, member string) (n int64, err error) {
 	})
 	switch {
 	case wrong:
-		return 0, &translate.FaultError{Fault: fault.Parse(http.StatusOK, body)}
+		return 0, &fault.InsideError{Fault: fault.Parse(http.StatusOK, body)}
 	case err != nil:
-		return 0, fmt.Errorf("%w: %w", translate.ErrUndecodable, err)
+		return 0, fmt.Errorf("%w: %w", fault.ErrUndecodable, err)
 	case !found:
-		return 0, fmt.Errorf("%w: %s is missing", translate.ErrUndecodable, member)
+		return 0, fmt.Errorf("%w: %s is missing", fault.ErrUndecodable, member)
 	}
 	return n, nil
 }

@@ -52,26 +52,26 @@ type answerScan struct {
 // has a list of blocks, which may be empty only if there is a stop_reason. A
 // count of tokens needs the count.
 //
-// The error is a *FaultError if the body holds an error object, and otherwise
-// wraps ErrUndecodable. The Answer refers to the body only by offsets.
+// The error is a *fault.InsideError if the body holds an error object, and otherwise
+// wraps fault.ErrUndecodable. The Answer refers to the body only by offsets.
 func CheckAnswer(e Endpoint, body []byte) (Answer, error) {
 	a := Answer{e: e}
 	s := answerScan{Cursor: scan.NewCursor(body, maxDepth), a: &a}
 	if len(bytes.TrimSpace(body)) == 0 {
-		return Answer{}, undecodable("the body is empty")
+		return Answer{}, fault.Undecodable("the body is empty")
 	}
 	if !s.EnterObject() {
 		if kind := s.Kind(); kind != scan.KindInvalid && s.Close() == nil {
-			return Answer{}, undecodable("the body is %s, not an object", kind)
+			return Answer{}, fault.Undecodable("the body is %s, not an object", kind)
 		}
-		return Answer{}, undecodable("the body is not JSON")
+		return Answer{}, fault.Undecodable("the body is not JSON")
 	}
 	s.top()
 	if err := s.Close(); err != nil {
-		return Answer{}, undecodable("%v", err)
+		return Answer{}, fault.Undecodable("%v", err)
 	}
 	if s.fault || s.words && s.content == scan.KindInvalid && !s.counted {
-		return Answer{}, &FaultError{Fault: fault.Parse(statusOK, body)}
+		return Answer{}, &fault.InsideError{Fault: fault.Parse(statusOK, body)}
 	}
 	if err := s.judge(); err != nil {
 		return Answer{}, err
@@ -86,17 +86,17 @@ func CheckAnswer(e Endpoint, body []byte) (Answer, error) {
 func (s *answerScan) judge() error {
 	switch {
 	case s.a.e == CountTokens && !s.counted:
-		return undecodable("input_tokens is missing")
+		return fault.Undecodable("input_tokens is missing")
 	case s.a.e == CountTokens:
 		return nil
 	case s.content == scan.KindInvalid:
-		return undecodable("content is missing")
+		return fault.Undecodable("content is missing")
 	case s.content != scan.KindArray:
-		return undecodable("content is %s, not an array", s.content)
+		return fault.Undecodable("content is %s, not an array", s.content)
 	case s.odd:
-		return undecodable("content holds something that is no block")
+		return fault.Undecodable("content holds something that is no block")
 	case !s.said && s.a.StopReason == "":
-		return undecodable("the message has neither content nor stop_reason")
+		return fault.Undecodable("the message has neither content nor stop_reason")
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gatewright/internal/wire/anthropic"
+	"gatewright/internal/wire/fault"
 )
 
 func TestAnswerRecordings(t *testing.T) {
@@ -115,7 +116,7 @@ func TestCheckAnswerUndecodable(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := anthropic.CheckAnswer(tt.e, []byte(tt.body))
-			if !errors.Is(err, anthropic.ErrUndecodable) || err.Error() != "undecodable answer: "+tt.want {
+			if !errors.Is(err, fault.ErrUndecodable) || err.Error() != "undecodable answer: "+tt.want {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
 		})
@@ -131,8 +132,8 @@ func TestCheckAnswerFault(t *testing.T) {
 		`{"type":"error"}`:             "server: the upstream answered with an error that has no message (status 502)",
 	} {
 		_, err := anthropic.CheckAnswer(anthropic.Messages, []byte(body))
-		got, ok := errors.AsType[*anthropic.FaultError](err)
-		if !ok || errors.Is(err, anthropic.ErrUndecodable) || got.Error() != "error inside a good answer: "+want {
+		got, ok := errors.AsType[*fault.InsideError](err)
+		if !ok || errors.Is(err, fault.ErrUndecodable) || got.Error() != "error inside a good answer: "+want {
 			t.Errorf("%s: got %v, want %q", body, err, want)
 		}
 	}

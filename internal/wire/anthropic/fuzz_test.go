@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gatewright/internal/wire/anthropic"
+	"gatewright/internal/wire/fault"
 	"gatewright/internal/wire/request"
 	"gatewright/internal/wire/sse"
 )
@@ -71,7 +72,7 @@ func FuzzEvent(f *testing.F) {
 			if !bytes.Equal(before, data) || !bytes.HasPrefix(out, []byte("kept")) {
 				t.Fatalf("%q: something was overwritten", data)
 			}
-			if (err != nil) != info.Malformed || err != nil && !errors.Is(err, anthropic.ErrUndecodable) {
+			if (err != nil) != info.Malformed || err != nil && !errors.Is(err, fault.ErrUndecodable) {
 				t.Fatalf("%q: malformed %v, error %v", data, info.Malformed, err)
 			}
 			if info.Drop != (len(out) == 4) || (info.Malformed || info.Fault != nil) && !info.Drop || (info.Finish || info.Refusal) && !info.Content {
@@ -127,7 +128,7 @@ func FuzzCheckAnswer(f *testing.F) {
 		}
 		a, err := anthropic.CheckAnswer(e, body)
 		if err != nil {
-			if _, isFault := errors.AsType[*anthropic.FaultError](err); isFault == errors.Is(err, anthropic.ErrUndecodable) {
+			if _, isFault := errors.AsType[*fault.InsideError](err); isFault == errors.Is(err, fault.ErrUndecodable) {
 				t.Fatalf("got %v", err)
 			}
 			return

@@ -78,7 +78,7 @@ func (s *Stream) Finished() bool { return s.finished }
 // A message that begins twice before its first block is one message, and the
 // second beginning is dropped; a message that begins inside another cannot be
 // told from a retry that was spliced in, and is malformed. The error is not nil
-// only with Malformed, wraps ErrUndecodable and says what is wrong; it sticks
+// only with Malformed, wraps fault.ErrUndecodable and says what is wrong; it sticks
 // when the order of the events is at fault. Events after message_stop are
 // dropped.
 func (s *Stream) Event(dst, name, data []byte) (out []byte, info EventInfo, err error) {
@@ -93,14 +93,14 @@ func (s *Stream) Event(dst, name, data []byte) (out []byte, info EventInfo, err 
 	e.top(name)
 	s.edits = e.edits
 	if err := e.Close(); err != nil {
-		return dst, EventInfo{Drop: true, Malformed: true}, undecodable("%v", err)
+		return dst, EventInfo{Drop: true, Malformed: true}, fault.Undecodable("%v", err)
 	}
 	if e.kind == kindError || e.fault {
 		f := fault.Parse(statusOK, data)
 		return dst, EventInfo{Drop: true, Fault: &f}, nil
 	}
 	if e.odd != "" {
-		return dst, EventInfo{Drop: true, Malformed: true}, undecodable("%s", e.odd)
+		return dst, EventInfo{Drop: true, Malformed: true}, fault.Undecodable("%s", e.odd)
 	}
 	dst, info = s.take(dst, &e)
 	if s.broken != nil {
@@ -133,7 +133,7 @@ func (s *Stream) take(dst []byte, e *eventScan) ([]byte, EventInfo) {
 
 func (s *Stream) begin() EventInfo {
 	if s.started && (s.begun > 0 || s.finished) {
-		s.broken = undecodable("a second message begins inside the first")
+		s.broken = fault.Undecodable("a second message begins inside the first")
 	}
 	again := s.started
 	s.started = true
@@ -144,16 +144,16 @@ func (s *Stream) block(e *eventScan) EventInfo {
 	at := slices.Index(s.open, e.index)
 	switch {
 	case !s.started:
-		s.broken = undecodable("a block comes before the message begins")
+		s.broken = fault.Undecodable("a block comes before the message begins")
 	case s.finished:
-		s.broken = undecodable("a block comes after the end of the message")
+		s.broken = fault.Undecodable("a block comes after the end of the message")
 	case e.kind == kindBlockStart && (at >= 0 || len(s.open) == maxOpen):
-		s.broken = undecodable("block %d begins twice, or too many are open", e.index)
+		s.broken = fault.Undecodable("block %d begins twice, or too many are open", e.index)
 	case e.kind == kindBlockStart:
 		s.open = append(s.open, e.index)
 		s.begun++
 	case at < 0:
-		s.broken = undecodable("block %d has not begun or has ended", e.index)
+		s.broken = fault.Undecodable("block %d has not begun or has ended", e.index)
 	case e.kind == kindBlockStop:
 		s.open = slices.Delete(s.open, at, at+1)
 	}
@@ -166,7 +166,7 @@ func (s *Stream) block(e *eventScan) EventInfo {
 // open.
 func (s *Stream) delta(dst []byte, e *eventScan) ([]byte, EventInfo) {
 	if !s.started {
-		s.broken = undecodable("the end comes before the message begins")
+		s.broken = fault.Undecodable("the end comes before the message begins")
 		return dst, EventInfo{}
 	}
 	if !e.ends || s.finished {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"gatewright/internal/wire/anthropic"
+	"gatewright/internal/wire/fault"
 	"gatewright/internal/wire/sse"
 )
 
@@ -179,7 +180,7 @@ func checkCommits(t *testing.T, infos []anthropic.EventInfo, refused bool) {
 func checkSpliced(t *testing.T, f *followed) {
 	t.Helper()
 	last := len(f.errs) - 1
-	if !errors.Is(f.errs[last], anthropic.ErrUndecodable) || !f.infos[last].Malformed || f.stream.Finished() {
+	if !errors.Is(f.errs[last], fault.ErrUndecodable) || !f.infos[last].Malformed || f.stream.Finished() {
 		t.Errorf("got %+v, %v", f.infos[last], f.errs[last])
 	}
 	if _, info, err := f.stream.Event(nil, nil, []byte(`{"type":"ping"}`)); err == nil || !info.Malformed {
@@ -314,7 +315,7 @@ func TestStreamRefusesDisorder(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			f := follow(t, stream(tt.events...))
 			got := f.errs[len(f.errs)-1]
-			if len(f.errs) != len(tt.events) || !errors.Is(got, anthropic.ErrUndecodable) || got.Error() != "undecodable answer: "+tt.want {
+			if len(f.errs) != len(tt.events) || !errors.Is(got, fault.ErrUndecodable) || got.Error() != "undecodable answer: "+tt.want {
 				t.Errorf("got error %v in event %d, want %q in the last of %d", got, len(f.errs), tt.want, len(tt.events))
 			}
 		})

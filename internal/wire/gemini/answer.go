@@ -67,7 +67,7 @@ func (c *Candidate) pieces() bool {
 	return false
 }
 
-var errNameless = undecodable("a functionCall has no name")
+var errNameless = fault.Undecodable("a functionCall has no name")
 
 // CheckAnswer reads the body of an answer with status 200 to a request that was
 // not streamed, and judges it. It is good if it is valid JSON, holds no error,
@@ -76,21 +76,21 @@ var errNameless = undecodable("a functionCall has no name")
 // because the model wrote no readable answer (MALFORMED_FUNCTION_CALL and the
 // like) is a failure of the upstream. One that is empty and ended with STOP or MAX_TOKENS is good.
 //
-// The error is a *FaultError if the body holds an error object or such a failure,
-// and otherwise wraps ErrUndecodable. The Answer may share memory with the body.
+// The error is a *fault.InsideError if the body holds an error object or such a failure,
+// and otherwise wraps fault.ErrUndecodable. The Answer may share memory with the body.
 func CheckAnswer(body []byte) (*Answer, error) {
 	if len(bytes.TrimSpace(body)) == 0 {
-		return nil, undecodable("the body is empty")
+		return nil, fault.Undecodable("the body is empty")
 	}
 	a, err := read(body)
 	if err != nil {
 		return nil, err
 	}
 	if a.fault {
-		return nil, &FaultError{Fault: fault.Parse(statusOK, body)}
+		return nil, &fault.InsideError{Fault: fault.Parse(statusOK, body)}
 	}
 	if len(a.Candidates) == 0 && a.BlockReason == "" {
-		return nil, undecodable("there are no candidates")
+		return nil, fault.Undecodable("there are no candidates")
 	}
 	for i := range a.Candidates {
 		c := &a.Candidates[i]
@@ -99,9 +99,9 @@ func CheckAnswer(body []byte) (*Answer, error) {
 		case c.nameless():
 			return nil, errNameless
 		case !holds && finish == FinishNone:
-			return nil, undecodable("a candidate has neither content nor finishReason")
+			return nil, fault.Undecodable("a candidate has neither content nor finishReason")
 		case !holds && finish == FinishMalformed:
-			return nil, &FaultError{Fault: unreadable(c.Reason)}
+			return nil, &fault.InsideError{Fault: unreadable(c.Reason)}
 		}
 	}
 	return a, nil
@@ -130,7 +130,7 @@ func read(body []byte) (*Answer, error) {
 		c.Fail("the body is not an object")
 	}
 	if err := c.Close(); err != nil {
-		return nil, undecodable("%v", err)
+		return nil, fault.Undecodable("%v", err)
 	}
 	return a, nil
 }

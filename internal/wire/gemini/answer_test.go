@@ -70,7 +70,7 @@ func TestCheckAnswer(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			a, err := gemini.CheckAnswer([]byte(tt.body))
 			if tt.err != "" {
-				if !errors.Is(err, gemini.ErrUndecodable) || !strings.Contains(err.Error(), tt.err) || a != nil {
+				if !errors.Is(err, fault.ErrUndecodable) || !strings.Contains(err.Error(), tt.err) || a != nil {
 					t.Fatalf("got %v, %v; want an error with %q", a, err, tt.err)
 				}
 				return
@@ -91,7 +91,7 @@ func TestCheckAnswerFault(t *testing.T) {
 		`{"error":{"code":500,"message":"x"},"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}]}`: fault.Server,
 	} {
 		_, err := gemini.CheckAnswer([]byte(body))
-		inside, ok := errors.AsType[*gemini.FaultError](err)
+		inside, ok := errors.AsType[*fault.InsideError](err)
 		if !ok || inside.Fault.Kind != kind || !strings.Contains(err.Error(), inside.Fault.Message) {
 			t.Errorf("%s: got %v, want %v", body, err, kind)
 		}

@@ -2,8 +2,6 @@ package gemini
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -11,24 +9,6 @@ import (
 	"gatewright/internal/wire/fault"
 	"gatewright/internal/wire/scan"
 )
-
-// ErrUndecodable says that an answer with a good status is none: it is empty,
-// no JSON, or lacks what makes an answer. The error that wraps it says which.
-var ErrUndecodable = errors.New("undecodable answer")
-
-func undecodable(format string, args ...any) error {
-	return fmt.Errorf("%w: "+format, append([]any{ErrUndecodable}, args...)...)
-}
-
-// FaultError is an error object where an answer with a good status should be.
-type FaultError struct {
-	Fault fault.Fault
-}
-
-// Error returns the kind and the message of the fault.
-func (e *FaultError) Error() string {
-	return "error inside a good answer: " + e.Fault.Kind.String() + ": " + e.Fault.Message
-}
 
 // unreadable is the fault of an answer that is empty because the model wrote
 // something that is none. The reason stands in its message only: a client of

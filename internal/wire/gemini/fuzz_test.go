@@ -27,8 +27,8 @@ func FuzzCheckAnswer(f *testing.F) {
 			t.Errorf("got fault %+v after %v", fa, wait)
 		}
 		if err != nil {
-			_, isFault := errors.AsType[*gemini.FaultError](err)
-			if isFault == errors.Is(err, gemini.ErrUndecodable) || a != nil {
+			_, isFault := errors.AsType[*fault.InsideError](err)
+			if isFault == errors.Is(err, fault.ErrUndecodable) || a != nil {
 				t.Fatalf("got %v, %v", a, err)
 			}
 			return
@@ -70,7 +70,7 @@ func FuzzStream(f *testing.F) {
 			}
 			switch {
 			case err != nil:
-				if !errors.Is(err, gemini.ErrUndecodable) || a != nil {
+				if !errors.Is(err, fault.ErrUndecodable) || a != nil {
 					t.Fatalf("got %v, %v", a, err)
 				}
 				return

@@ -52,7 +52,7 @@ func (s *Stream) Finished() bool {
 
 // Chunk takes the data of one event and returns what it holds. A call whose
 // arguments come in pieces is held back and stands in the chunk that completes
-// it. With info.Fault the answer is nil. An error wraps ErrUndecodable: the
+// it. With info.Fault the answer is nil. An error wraps fault.ErrUndecodable: the
 // chunk cannot be read, and so the answer has a hole. data must not change while
 // the Answer is in use. The [DONE] that ends other protocols' streams, and that
 // some proxies add, is an empty chunk.
@@ -98,11 +98,11 @@ func (s *Stream) block() {
 func (s *Stream) candidate(c *Candidate, info *ChunkInfo) error {
 	state := s.state(c.Index)
 	if state == nil {
-		return undecodable("there are too many candidates")
+		return fault.Undecodable("there are too many candidates")
 	}
 	holds := c.holds()
 	if state.finished && holds {
-		return undecodable("the answer goes on after its finishReason")
+		return fault.Undecodable("the answer goes on after its finishReason")
 	}
 	if err := state.calls(c); err != nil {
 		return err
@@ -153,7 +153,7 @@ func (s *candidateState) calls(c *Candidate) error {
 			s.open.part.Call.Args = bytes.Clone(p.Call.Args)
 		}
 		if !s.open.take(&p.Call) {
-			return undecodable("a piece of the arguments of %.60q has no place", s.open.part.Call.Name)
+			return fault.Undecodable("a piece of the arguments of %.60q has no place", s.open.part.Call.Name)
 		}
 		if s.open.part.Signature == "" {
 			s.open.part.Signature = p.Signature

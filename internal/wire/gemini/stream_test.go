@@ -184,7 +184,7 @@ func TestUnreadable(t *testing.T) {
 			t.Fatalf("%s: got %+v, %v", reason, info, err)
 		}
 		_, err = gemini.CheckAnswer([]byte(body))
-		whole, ok := errors.AsType[*gemini.FaultError](err)
+		whole, ok := errors.AsType[*fault.InsideError](err)
 		if !ok || whole.Fault != *info.Fault {
 			t.Errorf("%s: got %v whole and %+v streamed", reason, err, info.Fault)
 		}
@@ -206,7 +206,7 @@ func TestChunkUndecodable(t *testing.T) {
 	} {
 		var s gemini.Stream
 		a, info, err := take(t, &s, chunks...)
-		if !errors.Is(err, gemini.ErrUndecodable) || a != nil || info != (gemini.ChunkInfo{}) {
+		if !errors.Is(err, fault.ErrUndecodable) || a != nil || info != (gemini.ChunkInfo{}) {
 			t.Errorf("%s: got %v, %+v, %v", name, a, info, err)
 		}
 	}
@@ -272,7 +272,7 @@ func TestArgumentsInPieces(t *testing.T) {
 	}
 	for _, path := range []string{"", "$", "x", "$.", "$.a[", "$[0]", "$[-1]", "$.a[-1]", "$.a[9999]", "$[9999]", "$[1", "$['a", "$..a", "$.a" + strings.Repeat(".b", 40)} {
 		var s gemini.Stream
-		if _, _, err := s.Chunk([]byte(piece("f", `{"jsonPath":"`+path+`","numberValue":1}`))); !errors.Is(err, gemini.ErrUndecodable) {
+		if _, _, err := s.Chunk([]byte(piece("f", `{"jsonPath":"`+path+`","numberValue":1}`))); !errors.Is(err, fault.ErrUndecodable) {
 			t.Errorf("path %q: got %v", path, err)
 		}
 	}

@@ -50,26 +50,26 @@ type answerScan struct {
 // a finish_reason; an embeddings answer needs at least one embedding. An empty
 // text with finish_reason stop is a good answer.
 //
-// The error is a *FaultError if the body holds an error object, and otherwise
-// wraps ErrUndecodable. The Answer refers to the body only by offsets.
+// The error is a *fault.InsideError if the body holds an error object, and otherwise
+// wraps fault.ErrUndecodable. The Answer refers to the body only by offsets.
 func CheckAnswer(e Endpoint, body []byte) (Answer, error) {
 	var a Answer
 	s := answerScan{Cursor: scan.NewCursor(body, maxDepth), e: e, a: &a, body: body}
 	if len(bytes.TrimSpace(body)) == 0 {
-		return Answer{}, undecodable("the body is empty")
+		return Answer{}, fault.Undecodable("the body is empty")
 	}
 	if !s.EnterObject() {
 		if kind := s.Kind(); kind != scan.KindInvalid && s.Close() == nil {
-			return Answer{}, undecodable("the body is %s, not an object", kind)
+			return Answer{}, fault.Undecodable("the body is %s, not an object", kind)
 		}
-		return Answer{}, undecodable("the body is not JSON")
+		return Answer{}, fault.Undecodable("the body is not JSON")
 	}
 	s.top()
 	if err := s.Close(); err != nil {
-		return Answer{}, undecodable("%v", err)
+		return Answer{}, fault.Undecodable("%v", err)
 	}
 	if s.fault || s.words && s.choices == scan.KindInvalid {
-		return Answer{}, &FaultError{Fault: fault.Parse(statusOK, body)}
+		return Answer{}, &fault.InsideError{Fault: fault.Parse(statusOK, body)}
 	}
 	if err := s.judge(); err != nil {
 		return Answer{}, err
@@ -93,13 +93,13 @@ func (s *answerScan) judge() error {
 	name := s.e.list()
 	switch {
 	case s.choices == scan.KindInvalid:
-		return undecodable("%s is missing", name)
+		return fault.Undecodable("%s is missing", name)
 	case s.choices != scan.KindArray:
-		return undecodable("%s is %s, not an array", name, s.choices)
+		return fault.Undecodable("%s is %s, not an array", name, s.choices)
 	case s.count == 0:
-		return undecodable("%s is empty", name)
+		return fault.Undecodable("%s is empty", name)
 	case s.useless != "":
-		return undecodable("%s holds %s", name, s.useless)
+		return fault.Undecodable("%s holds %s", name, s.useless)
 	}
 	return nil
 }

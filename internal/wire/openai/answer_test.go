@@ -152,8 +152,8 @@ func TestCheckAnswerUndecodable(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := openai.CheckAnswer(tt.e, []byte(tt.body))
-			if !errors.Is(err, openai.ErrUndecodable) {
-				t.Fatalf("got error %v, want ErrUndecodable", err)
+			if !errors.Is(err, fault.ErrUndecodable) {
+				t.Fatalf("got error %v, want fault.ErrUndecodable", err)
 			}
 			if got, want := err.Error(), "undecodable answer: "+tt.want; got != want {
 				t.Errorf("got %q, want %q", got, want)
@@ -181,8 +181,8 @@ func TestCheckAnswerFault(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := openai.CheckAnswer(openai.Chat, []byte(tt.body))
-			got, ok := errors.AsType[*openai.FaultError](err)
-			if !ok || errors.Is(err, openai.ErrUndecodable) {
+			got, ok := errors.AsType[*fault.InsideError](err)
+			if !ok || errors.Is(err, fault.ErrUndecodable) {
 				t.Fatalf("got error %v, want a FaultError", err)
 			}
 			if got.Fault.Kind != tt.kind || got.Fault.Status != tt.status {

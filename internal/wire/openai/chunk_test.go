@@ -87,7 +87,7 @@ func TestChunkMalformed(t *testing.T) {
 	} {
 		s := openai.NewStream(openai.Chat, public, true)
 		out, info, err := s.Chunk([]byte("kept"), []byte(data))
-		if !errors.Is(err, openai.ErrUndecodable) || string(out) != "kept" {
+		if !errors.Is(err, fault.ErrUndecodable) || string(out) != "kept" {
 			t.Errorf("%s: got %s, error %v", data, out, err)
 		}
 		if want := (openai.ChunkInfo{Drop: true, Malformed: true}); info != want {

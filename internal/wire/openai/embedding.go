@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"gatewright/internal/wire/fault"
 	"gatewright/internal/wire/scan"
 )
 
@@ -16,7 +17,7 @@ import (
 // left as it came. Some upstreams know one format only and give it whatever they
 // are asked for; a client that expects the other one would read other numbers.
 //
-// The error wraps ErrUndecodable and says which embedding cannot be read; then
+// The error wraps fault.ErrUndecodable and says which embedding cannot be read; then
 // dst is returned as it was.
 func (a *Answer) AppendEmbeddings(dst, body []byte, model, format string) ([]byte, error) {
 	convert := encodeEmbedding
@@ -34,7 +35,7 @@ func (a *Answer) AppendEmbeddings(dst, body []byte, model, format string) ([]byt
 		}
 		for i := 0; x.Element(); i++ {
 			if !x.element() {
-				return dst, undecodable("data[%d].embedding cannot be turned into another format", i)
+				return dst, fault.Undecodable("data[%d].embedding cannot be turned into another format", i)
 			}
 		}
 	}

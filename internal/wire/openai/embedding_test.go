@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"gatewright/internal/wire/fault"
 	"gatewright/internal/wire/openai"
 )
 
@@ -69,7 +70,7 @@ func TestAppendEmbeddings(t *testing.T) {
 		"null in a list": {`{"embedding":[null]}`, "base64"},
 	} {
 		got, err := embeddingsFor(t, fmt.Sprintf(answer, bad.data, "up"), bad.format)
-		if !errors.Is(err, openai.ErrUndecodable) || got != "" || !strings.Contains(err.Error(), "data[0].embedding") {
+		if !errors.Is(err, fault.ErrUndecodable) || got != "" || !strings.Contains(err.Error(), "data[0].embedding") {
 			t.Errorf("%s: got %s, %v", name, got, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 
+	"gatewright/internal/wire/fault"
 	"gatewright/internal/wire/sse"
 )
 
@@ -18,9 +19,9 @@ import (
 // the answer names; limit bounds the bytes of all events together. The result
 // is as good as an answer that came whole: judge it with [CheckAnswer].
 //
-// The error is a *FaultError if the stream holds an error before the answer has
+// The error is a *fault.InsideError if the stream holds an error before the answer has
 // ended; it wraps
-// ErrUndecodable if the stream is malformed, too large, or ends before the
+// fault.ErrUndecodable if the stream is malformed, too large, or ends before the
 // answer is whole; errors of the reader are wrapped.
 func FoldStream(e Endpoint, events *sse.Reader, publicModel string, limit int) ([]byte, error) {
 	f := folder{stream: NewStream(e, publicModel, true), e: e, head: map[string]any{}, choices: map[int]map[string]any{}}
@@ -34,7 +35,7 @@ func FoldStream(e Endpoint, events *sse.Reader, publicModel string, limit int) (
 			return nil, fmt.Errorf("read a streamed answer: %w", err)
 		}
 		if size += len(ev.Data); size > limit {
-			return nil, undecodable("the streamed answer is larger than %d bytes", limit)
+			return nil, fault.Undecodable("the streamed answer is larger than %d bytes", limit)
 		}
 		done, err := f.event(ev.Data)
 		if err != nil {
@@ -46,7 +47,7 @@ func FoldStream(e Endpoint, events *sse.Reader, publicModel string, limit int) (
 		return nil, err
 	}
 	if !f.stream.Finished() {
-		return nil, undecodable("the stream ended before the answer was whole")
+		return nil, fault.Undecodable("the stream ended before the answer was whole")
 	}
 	return f.answer()
 }
@@ -70,7 +71,7 @@ func (f *folder) event(data []byte) (done bool, err error) {
 	case info.Fault != nil && f.stream.Finished():
 		return true, f.last(data)
 	case info.Fault != nil:
-		return false, &FaultError{Fault: *info.Fault}
+		return false, &fault.InsideError{Fault: *info.Fault}
 	case info.Done || info.Drop:
 		return info.Done, nil
 	}
@@ -82,7 +83,7 @@ func (f *folder) event(data []byte) (done bool, err error) {
 func (f *folder) last(data []byte) error {
 	chunk, err := decode(data)
 	if err != nil {
-		return undecodable("%v", err)
+		return fault.Undecodable("%v", err)
 	}
 	if usage := chunk["usage"]; usage != nil {
 		f.head["usage"] = usage
@@ -97,7 +98,7 @@ func (f *folder) chunk(data []byte) error {
 	}
 	chunk, err := decode(data)
 	if err != nil {
-		return undecodable("%v", err)
+		return fault.Undecodable("%v", err)
 	}
 	list, _ := chunk["choices"].([]any)
 	delete(chunk, "choices")

@@ -41,7 +41,7 @@ func TestFoldRecordings(t *testing.T) {
 			mended(rec.File, &want)
 			body, err := fold(openai.Chat, string(readFile(t, rec.File)))
 			if want.Error != nil && want.FinishReason == nil { // otherwise it comes behind the end
-				if _, ok := errors.AsType[*openai.FaultError](err); !ok {
+				if _, ok := errors.AsType[*fault.InsideError](err); !ok {
 					t.Fatalf("got %s, %v; want a FaultError", body, err)
 				}
 				return
@@ -130,12 +130,12 @@ func TestFoldStreamErrors(t *testing.T) {
 		"above the limit":   stream(long, long, finish(0, "stop")),
 		"second of two cut": stream(`{"choices":[{"index":1,"delta":{"content":"a"}}]}`, finish(0, "stop")),
 	} {
-		if got, err := fold(openai.Chat, body); !errors.Is(err, openai.ErrUndecodable) || got != nil {
-			t.Errorf("%s: got %s, %v; want ErrUndecodable", name, got, err)
+		if got, err := fold(openai.Chat, body); !errors.Is(err, fault.ErrUndecodable) || got != nil {
+			t.Errorf("%s: got %s, %v; want fault.ErrUndecodable", name, got, err)
 		}
 	}
 	_, err := fold(openai.Chat, stream(text, `{"error":{"code":429,"message":"slow down"}}`))
-	if got, ok := errors.AsType[*openai.FaultError](err); !ok || got.Fault.Kind != fault.RateLimit {
+	if got, ok := errors.AsType[*fault.InsideError](err); !ok || got.Fault.Kind != fault.RateLimit {
 		t.Errorf("got error %v, want a rate limit", err)
 	}
 	broken := errors.New("connection reset")

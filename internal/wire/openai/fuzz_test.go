@@ -112,7 +112,7 @@ func FuzzChunk(f *testing.F) {
 // checkChunk checks what holds for every chunk.
 func checkChunk(t *testing.T, data, out []byte, info openai.ChunkInfo, err error) {
 	t.Helper()
-	if (err != nil) != info.Malformed || err != nil && !errors.Is(err, openai.ErrUndecodable) {
+	if (err != nil) != info.Malformed || err != nil && !errors.Is(err, fault.ErrUndecodable) {
 		t.Fatalf("%q: malformed %v, error %v", data, info.Malformed, err)
 	}
 	if quiet := info.Drop || info.Done; quiet != (len(out) == 0) || (info.Malformed || info.Fault != nil) && !info.Drop {
@@ -154,8 +154,8 @@ func FuzzCheckAnswer(f *testing.F) {
 		e := openai.Endpoint(endpoint % 3)
 		a, err := openai.CheckAnswer(e, body)
 		if err != nil {
-			_, isFault := errors.AsType[*openai.FaultError](err)
-			if isFault == errors.Is(err, openai.ErrUndecodable) {
+			_, isFault := errors.AsType[*fault.InsideError](err)
+			if isFault == errors.Is(err, fault.ErrUndecodable) {
 				t.Fatalf("got %v", err)
 			}
 			return

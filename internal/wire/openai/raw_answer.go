@@ -26,18 +26,18 @@ type RawAnswer struct {
 // is good if it is a valid JSON object and holds no error; what else makes an
 // answer is the endpoint's own.
 //
-// The error is a *FaultError if the body holds an error object, and otherwise
-// wraps ErrUndecodable. The RawAnswer refers to the body only by offsets.
+// The error is a *fault.InsideError if the body holds an error object, and otherwise
+// wraps fault.ErrUndecodable. The RawAnswer refers to the body only by offsets.
 func CheckRaw(body []byte) (RawAnswer, error) {
 	c := scan.NewCursor(body, maxDepth)
 	if len(bytes.TrimSpace(body)) == 0 {
-		return RawAnswer{}, undecodable("the body is empty")
+		return RawAnswer{}, fault.Undecodable("the body is empty")
 	}
 	if !c.EnterObject() {
 		if kind := c.Kind(); kind != scan.KindInvalid && c.Close() == nil {
-			return RawAnswer{}, undecodable("the body is %s, not an object", kind)
+			return RawAnswer{}, fault.Undecodable("the body is %s, not an object", kind)
 		}
-		return RawAnswer{}, undecodable("the body is not JSON")
+		return RawAnswer{}, fault.Undecodable("the body is not JSON")
 	}
 	var a RawAnswer
 	failed := false
@@ -63,10 +63,10 @@ func CheckRaw(body []byte) (RawAnswer, error) {
 		}
 	}
 	if err := c.Close(); err != nil {
-		return RawAnswer{}, undecodable("%v", err)
+		return RawAnswer{}, fault.Undecodable("%v", err)
 	}
 	if failed {
-		return RawAnswer{}, &FaultError{Fault: fault.Parse(statusOK, body)}
+		return RawAnswer{}, &fault.InsideError{Fault: fault.Parse(statusOK, body)}
 	}
 	return a, nil
 }
@@ -115,7 +115,7 @@ func NewRawStream(model string) *RawStream { return &RawStream{model: model} }
 // get as data, which is the same with the public model where a model is named,
 // and returns the longer slice. Nothing is appended with Done, Drop, Malformed
 // or Fault. dst and data must not share memory. The error is not nil only with
-// Malformed, wraps ErrUndecodable and says what is wrong.
+// Malformed, wraps fault.ErrUndecodable and says what is wrong.
 func (s *RawStream) Event(dst, data []byte) (out []byte, info RawInfo, err error) {
 	switch string(bytes.TrimSpace(data)) {
 	case "":
@@ -124,7 +124,7 @@ func (s *RawStream) Event(dst, data []byte) (out []byte, info RawInfo, err error
 		return dst, RawInfo{Done: true}, nil
 	}
 	a, err := CheckRaw(data)
-	if f, ok := errors.AsType[*FaultError](err); ok {
+	if f, ok := errors.AsType[*fault.InsideError](err); ok {
 		return dst, RawInfo{Fault: &f.Fault}, nil
 	}
 	if err != nil {

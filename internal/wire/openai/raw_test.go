@@ -170,8 +170,8 @@ func TestCheckRaw(t *testing.T) {
 		})
 	}
 	for _, body := range []string{"", " ", "[]", "null", `"x"`, "{", `{"a":NaN}`, `{}{}`, "<html>", "\x89PNG"} {
-		if _, err := openai.CheckRaw([]byte(body)); !errors.Is(err, openai.ErrUndecodable) {
-			t.Errorf("%q: error %v, want one that is ErrUndecodable", body, err)
+		if _, err := openai.CheckRaw([]byte(body)); !errors.Is(err, fault.ErrUndecodable) {
+			t.Errorf("%q: error %v, want one that is fault.ErrUndecodable", body, err)
 		}
 	}
 	for body, kind := range map[string]fault.Kind{
@@ -182,7 +182,7 @@ func TestCheckRaw(t *testing.T) {
 		`{"type":"error","error":{"type":"image_generation_user_error","code":"moderation_blocked","message":"blocked"}}`: fault.ContentPolicy,
 	} {
 		_, err := openai.CheckRaw([]byte(body))
-		if f, ok := errors.AsType[*openai.FaultError](err); !ok || f.Fault.Kind != kind {
+		if f, ok := errors.AsType[*fault.InsideError](err); !ok || f.Fault.Kind != kind {
 			t.Errorf("%s: error %v, want a fault of kind %s", body, err, kind)
 		}
 	}

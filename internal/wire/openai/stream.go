@@ -175,7 +175,7 @@ func (s *Stream) appendEnd(dst []byte, c *choiceState) []byte {
 // slice. Nothing is appended with Done, Drop, Malformed or Fault. dst and data
 // must not share memory.
 //
-// The error is not nil only with Malformed, wraps ErrUndecodable and says what
+// The error is not nil only with Malformed, wraps fault.ErrUndecodable and says what
 // is wrong; the stream goes on. Chunks after [DONE] are dropped.
 func (s *Stream) Chunk(dst, data []byte) (out []byte, info ChunkInfo, err error) {
 	data = bytes.TrimSpace(data)
@@ -193,7 +193,7 @@ func (s *Stream) Chunk(dst, data []byte) (out []byte, info ChunkInfo, err error)
 	s.pieces = s.pieces[:0]
 	c.top()
 	if err := c.Close(); err != nil {
-		return dst, ChunkInfo{Drop: true, Malformed: true}, undecodable("%v", err)
+		return dst, ChunkInfo{Drop: true, Malformed: true}, fault.Undecodable("%v", err)
 	}
 	if c.usage.Known {
 		s.usage = c.usage

@@ -59,31 +59,31 @@ type answerScan struct {
 // and was not cancelled, and has an output, which may be empty; an answer of
 // input_tokens needs the number.
 //
-// The error is a *FaultError if the body holds an error or the answer failed,
-// and otherwise wraps ErrUndecodable. The Answer refers to the body only by
+// The error is a *fault.InsideError if the body holds an error or the answer failed,
+// and otherwise wraps fault.ErrUndecodable. The Answer refers to the body only by
 // offsets.
 func CheckAnswer(e Endpoint, body []byte) (Answer, error) {
 	var a Answer
 	s := answerScan{Cursor: scan.NewCursor(body, maxDepth), e: e, a: &a}
 	if len(bytes.TrimSpace(body)) == 0 {
-		return Answer{}, undecodable("the body is empty")
+		return Answer{}, fault.Undecodable("the body is empty")
 	}
 	if !s.EnterObject() {
 		if kind := s.Kind(); kind != scan.KindInvalid && s.Close() == nil {
-			return Answer{}, undecodable("the body is %s, not an object", kind)
+			return Answer{}, fault.Undecodable("the body is %s, not an object", kind)
 		}
-		return Answer{}, undecodable("the body is not JSON")
+		return Answer{}, fault.Undecodable("the body is not JSON")
 	}
 	a.open, a.named = s.Pos(), e == Create
 	s.members()
 	if err := s.Close(); err != nil {
-		return Answer{}, undecodable("%v", err)
+		return Answer{}, fault.Undecodable("%v", err)
 	}
 	switch {
 	case s.fault.there():
-		return Answer{}, &FaultError{Fault: fault.Parse(statusOK, body[s.fault.start:s.fault.end])}
+		return Answer{}, &fault.InsideError{Fault: fault.Parse(statusOK, body[s.fault.start:s.fault.end])}
 	case s.words && s.output == scan.KindInvalid && !s.tokens, failed(a.Status):
-		return Answer{}, &FaultError{Fault: fault.Parse(statusOK, body)}
+		return Answer{}, &fault.InsideError{Fault: fault.Parse(statusOK, body)}
 	}
 	if err := s.judge(); err != nil {
 		return Answer{}, err
@@ -106,13 +106,13 @@ func (s *answerScan) judge() error {
 	case s.e == InputTokens && s.tokens:
 		return nil
 	case s.e == InputTokens:
-		return undecodable("input_tokens is missing")
+		return fault.Undecodable("input_tokens is missing")
 	case s.output == scan.KindInvalid && (s.a.Status == "queued" || s.a.Status == "in_progress"):
 		return nil // the output comes later
 	case s.output == scan.KindInvalid:
-		return undecodable("output is missing")
+		return fault.Undecodable("output is missing")
 	case s.output != scan.KindArray:
-		return undecodable("output is %s, not an array", s.output)
+		return fault.Undecodable("output is %s, not an array", s.output)
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func TestErrorRecordings(t *testing.T) {
 			body = []byte(text)
 		}
 		_, err = responses.CheckAnswer(responses.Create, body)
-		inside, ok := errors.AsType[*responses.FaultError](err)
+		inside, ok := errors.AsType[*fault.InsideError](err)
 		if !ok || inside.Fault.Kind != want {
 			t.Errorf("%s: got %v, want %v", file, err, want)
 		}
@@ -116,7 +116,7 @@ func TestCheckAnswer(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			a, err := responses.CheckAnswer(tt.e, []byte(tt.body))
 			if tt.err != "" {
-				if !errors.Is(err, responses.ErrUndecodable) || !strings.Contains(err.Error(), tt.err) {
+				if !errors.Is(err, fault.ErrUndecodable) || !strings.Contains(err.Error(), tt.err) {
 					t.Fatalf("got %+v, %v; want an error with %q", a, err, tt.err)
 				}
 				return
@@ -142,7 +142,7 @@ func TestCheckAnswerFault(t *testing.T) {
 		`{"status":"failed","error":{"code":"invalid_prompt","message":"flagged"},"metadata":{"type":"server_error"}}`: fault.ContentPolicy,
 	} {
 		_, err := responses.CheckAnswer(responses.Create, []byte(body))
-		if inside, ok := errors.AsType[*responses.FaultError](err); !ok || inside.Fault.Kind != kind || inside.Fault.Status < 400 || err.Error() == "" {
+		if inside, ok := errors.AsType[*fault.InsideError](err); !ok || inside.Fault.Kind != kind || inside.Fault.Status < 400 || err.Error() == "" {
 			t.Errorf("%s: got %v, want %v", body, err, kind)
 		}
 	}

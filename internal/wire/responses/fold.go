@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	"gatewright/internal/wire/fault"
 	"gatewright/internal/wire/request"
 	"gatewright/internal/wire/scan"
 	"gatewright/internal/wire/sse"
@@ -19,8 +20,8 @@ import (
 // limit bounds the bytes of all events together. The result is as good as an
 // answer that came whole: judge it with [CheckAnswer].
 //
-// The error is a *FaultError if the stream holds an error; it wraps
-// ErrUndecodable if the stream is malformed, too large, or ends before the
+// The error is a *fault.InsideError if the stream holds an error; it wraps
+// fault.ErrUndecodable if the stream is malformed, too large, or ends before the
 // answer is whole; errors of the reader are wrapped.
 func FoldStream(events *sse.Reader, limit int) ([]byte, error) {
 	f := folder{stream: NewStream(""), items: map[int64][]byte{}}
@@ -34,14 +35,14 @@ func FoldStream(events *sse.Reader, limit int) ([]byte, error) {
 			return nil, fmt.Errorf("read a streamed answer: %w", err)
 		}
 		if size += len(ev.Data); size > limit {
-			return nil, undecodable("the streamed answer is larger than %d bytes", limit)
+			return nil, fault.Undecodable("the streamed answer is larger than %d bytes", limit)
 		}
 		whole, err := f.event(&ev)
 		if whole != nil || err != nil {
 			return whole, err
 		}
 	}
-	return nil, undecodable("the stream ended before the answer was whole")
+	return nil, fault.Undecodable("the stream ended before the answer was whole")
 }
 
 // folder keeps what a stream told of its items.
@@ -59,7 +60,7 @@ func (f *folder) event(ev *sse.Event) (whole []byte, err error) {
 	case err != nil:
 		return nil, err
 	case info.Fault != nil:
-		return nil, &FaultError{Fault: *info.Fault}
+		return nil, &fault.InsideError{Fault: *info.Fault}
 	case info.Drop:
 		return nil, nil // not whole yet
 	}
@@ -88,7 +89,7 @@ func (f *folder) event(ev *sse.Event) (whole []byte, err error) {
 // answer returns the answer of the final event.
 func (f *folder) answer(response []byte) ([]byte, error) {
 	if len(response) == 0 || response[0] != '{' {
-		return nil, undecodable("the final event holds no answer")
+		return nil, fault.Undecodable("the final event holds no answer")
 	}
 	var output span
 	c := scan.NewCursor(response, maxDepth)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"gatewright/internal/wire/fault"
 	"gatewright/internal/wire/responses"
 	"gatewright/internal/wire/sse"
 )
@@ -116,8 +117,8 @@ func text(t *testing.T, body []byte) string {
 func TestFoldErrors(t *testing.T) {
 	const created = "data: {\"type\":\"response.created\",\"response\":{\"id\":\"r\"}}\n\n"
 	const final = "data: {\"type\":\"response.completed\",\"response\":{\"id\":\"r\",\"output\":[]}}\n\n"
-	var fault *responses.FaultError
-	if _, err := fold([]byte(created + "event: error\ndata: {\"type\":\"error\",\"message\":\"boom\"}\n\n" + final)); !errors.As(err, &fault) {
+	var inside *fault.InsideError
+	if _, err := fold([]byte(created + "event: error\ndata: {\"type\":\"error\",\"message\":\"boom\"}\n\n" + final)); !errors.As(err, &inside) {
 		t.Errorf("an error: got %v", err)
 	}
 	for name, body := range map[string]string{
@@ -127,7 +128,7 @@ func TestFoldErrors(t *testing.T) {
 		if name == "large" {
 			body = strings.Repeat(body, 9) + final
 		}
-		if _, err := fold([]byte(body)); !errors.Is(err, responses.ErrUndecodable) {
+		if _, err := fold([]byte(body)); !errors.Is(err, fault.ErrUndecodable) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

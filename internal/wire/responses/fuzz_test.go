@@ -6,6 +6,7 @@ import (
 	"errors"
 	"testing"
 
+	"gatewright/internal/wire/fault"
 	"gatewright/internal/wire/request"
 	"gatewright/internal/wire/responses"
 	"gatewright/internal/wire/sse"
@@ -75,7 +76,7 @@ func FuzzEvent(f *testing.F) {
 			if !bytes.Equal(before, data) || !bytes.HasPrefix(out, []byte("kept")) {
 				t.Fatalf("%q: something was overwritten", data)
 			}
-			if (err != nil) != info.Malformed || err != nil && !errors.Is(err, responses.ErrUndecodable) {
+			if (err != nil) != info.Malformed || err != nil && !errors.Is(err, fault.ErrUndecodable) {
 				t.Fatalf("%q: malformed %v, error %v", data, info.Malformed, err)
 			}
 			if info.Drop != (len(out) == len("kept")) || (info.Malformed || info.Fault != nil) && !info.Drop {
@@ -121,8 +122,8 @@ func FuzzCheckAnswer(f *testing.F) {
 		e := responses.Endpoint(endpoint % 3)
 		a, err := responses.CheckAnswer(e, body)
 		if err != nil {
-			_, isFault := errors.AsType[*responses.FaultError](err)
-			if isFault == errors.Is(err, responses.ErrUndecodable) {
+			_, isFault := errors.AsType[*fault.InsideError](err)
+			if isFault == errors.Is(err, fault.ErrUndecodable) {
 				t.Fatalf("got %v", err)
 			}
 			return

@@ -73,7 +73,7 @@ func (s *Stream) Finished() bool { return s.finished }
 // change it from event to event. Everything else is the upstream's. Nothing is
 // appended with Drop. dst and data must not share memory.
 //
-// The error is not nil only with Malformed, wraps ErrUndecodable and says what
+// The error is not nil only with Malformed, wraps fault.ErrUndecodable and says what
 // is wrong; the stream goes on. Events after the final one are dropped, and so
 // is [DONE], which the protocol does not have.
 func (s *Stream) Event(dst, name, data []byte) (out []byte, info EventInfo, err error) {
@@ -84,12 +84,12 @@ func (s *Stream) Event(dst, name, data []byte) (out []byte, info EventInfo, err 
 	e := eventScan{Cursor: scan.NewCursor(data, maxDepth), s: s, body: data, edits: s.edits[:0], index: -1}
 	e.members()
 	if err := e.Close(); err != nil {
-		return dst, EventInfo{Drop: true, Malformed: true}, undecodable("%v", err)
+		return dst, EventInfo{Drop: true, Malformed: true}, fault.Undecodable("%v", err)
 	}
 	switch {
 	case e.kind != "":
 	case len(name) == 0 && !e.fault.there():
-		return dst, EventInfo{Drop: true, Malformed: true}, undecodable("the event has no type")
+		return dst, EventInfo{Drop: true, Malformed: true}, fault.Undecodable("the event has no type")
 	case len(name) > 0:
 		e.kind = string(name)
 		text := scan.AppendString([]byte(`"type":`), e.kind)

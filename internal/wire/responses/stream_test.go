@@ -277,7 +277,7 @@ func TestEventsThatAreDropped(t *testing.T) {
 	}
 	for _, data := range []string{"x", "[1]", "7", "null", `{"type":"a"`, `{"type":"a"}}`, `{}`, `{"x":1}`, `{"delta":"a"}`, `{"type":7,"text":"a"}`, `{"type":"","refusal":"a"}`} {
 		out, info, err := s.Event([]byte("kept"), nil, []byte(data))
-		if string(out) != "kept" || info != (responses.EventInfo{Drop: true, Malformed: true}) || !errors.Is(err, responses.ErrUndecodable) {
+		if string(out) != "kept" || info != (responses.EventInfo{Drop: true, Malformed: true}) || !errors.Is(err, fault.ErrUndecodable) {
 			t.Errorf("%q: got %q, %+v, %v", data, out, info, err)
 		}
 	}

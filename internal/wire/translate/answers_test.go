@@ -336,8 +336,8 @@ func TestDecodeAnswerErrors(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := codecOf(t, tt.p).DecodeAnswer([]byte(tt.body), anyRequest, anyUpstream)
-			inside, ok := errors.AsType[*translate.FaultError](err)
-			if err == nil || err.Error() != tt.want || ok != (tt.kind != 0) || errors.Is(err, translate.ErrUndecodable) == ok {
+			inside, ok := errors.AsType[*fault.InsideError](err)
+			if err == nil || err.Error() != tt.want || ok != (tt.kind != 0) || errors.Is(err, fault.ErrUndecodable) == ok {
 				t.Fatalf("got %v, want %q", err, tt.want)
 			}
 			if ok && inside.Fault.Kind != tt.kind {

@@ -1,11 +1,15 @@
 package translate
 
+import (
+	"gatewright/internal/wire/fault"
+)
+
 // maxWaiting bounds, in bytes, what a stream makes its reader keep: what waits
 // for its turn, and arguments until they are whole.
 const maxWaiting = 32 << 20
 
 func tooMuchWaits() error {
-	return undecodable("more than %d bytes wait for the end of a part", maxWaiting)
+	return fault.Undecodable("more than %d bytes wait for the end of a part", maxWaiting)
 }
 
 // assembly keeps the order of parts that a decoder owes to encoders: one is open

@@ -1,9 +1,6 @@
 package translate
 
 import (
-	"errors"
-	"strings"
-
 	"gatewright/internal/wire/openai"
 )
 
@@ -54,14 +51,6 @@ func chatReason(f Finish) string {
 	case FinishNone, FinishStop:
 	}
 	return "stop"
-}
-
-// chatError makes the errors of this package of those of the protocol's.
-func chatError(err error) error {
-	if inside, ok := errors.AsType[*openai.FaultError](err); ok {
-		return &FaultError{Fault: inside.Fault}
-	}
-	return undecodable("%s", strings.TrimPrefix(err.Error(), openai.ErrUndecodable.Error()+": "))
 }
 
 func chatUsage(u openai.Usage) Usage {

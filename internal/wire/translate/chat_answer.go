@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"gatewright/internal/wire/fault"
 	"gatewright/internal/wire/openai"
 )
 
@@ -13,7 +14,7 @@ import (
 func decodeChatAnswer(body []byte, r *Request, up *Upstream) (*Answer, error) {
 	checked, err := openai.CheckAnswer(openai.Chat, body)
 	if err != nil {
-		return nil, chatError(err)
+		return nil, err
 	}
 	if up.ThinkTags {
 		checked.SplitThinking(body)
@@ -37,7 +38,7 @@ func decodeChatAnswer(body []byte, r *Request, up *Upstream) (*Answer, error) {
 		}
 	})
 	if err := d.finish(); err != nil {
-		return nil, undecodable("%v", err)
+		return nil, fault.Undecodable("%v", err)
 	}
 	a.Parts = d.parts()
 	a.End = End{Finish: chatFinish(d.reason, len(d.calls) > 0), Reason: d.reason}

@@ -40,7 +40,7 @@ func (d *chatDecoder) Event(dst []Event, name, data []byte) ([]Event, error) {
 	switch {
 	case err != nil:
 		d.ended = true
-		return dst, chatError(err)
+		return dst, err
 	case info.Fault != nil:
 		d.ended = true
 		if d.started {
@@ -93,7 +93,7 @@ func (d *chatDecoder) chunk(dst []Event, data []byte) ([]Event, error) {
 		}
 	})
 	if err := a.finish(); err != nil {
-		return dst, undecodable("%v", err)
+		return dst, fault.Undecodable("%v", err)
 	}
 	if spoke && !d.started {
 		d.started = true

@@ -3,6 +3,8 @@ package translate
 import (
 	"bytes"
 	"encoding/json"
+
+	"gatewright/internal/wire/fault"
 )
 
 // chatQueue puts the parts of a streamed answer in order. Pieces of several
@@ -131,7 +133,7 @@ func (q *chatQueue) call(dst []Event, c *chatCall) []Event {
 	p, ended := q.findCall(c.index)
 	switch {
 	case ended && !isBlank(c.call.Arguments):
-		q.err = undecodable("a call goes on after its arguments were whole")
+		q.err = fault.Undecodable("a call goes on after its arguments were whole")
 		return dst
 	case ended:
 		return dst

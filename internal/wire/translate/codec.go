@@ -59,8 +59,8 @@ type Codec struct {
 	EncodeRequest func(r *Request, up *Upstream) ([]byte, []Loss, error)
 
 	// DecodeAnswer reads an answer with a good status. r and up are those of
-	// EncodeRequest. The error is a *FaultError for an error object, and
-	// otherwise wraps ErrUndecodable.
+	// EncodeRequest. The error is a *fault.InsideError for an error object, and
+	// otherwise wraps fault.ErrUndecodable.
 	DecodeAnswer func(body []byte, r *Request, up *Upstream) (*Answer, error)
 	// EncodeAnswer appends the answer for a client to dst; r is the request as
 	// DecodeRequest read it, model the name that the answer shows.
@@ -75,7 +75,7 @@ type Codec struct {
 type Decoder interface {
 	// Event takes one server-sent event, appends what it stands for to dst and
 	// returns the longer slice. An error object in the stream is an event, no
-	// error. The error wraps ErrUndecodable and means that the rest cannot be
+	// error. The error wraps fault.ErrUndecodable and means that the rest cannot be
 	// read, and that what was appended before it is all.
 	Event(dst []Event, name, data []byte) ([]Event, error)
 	// Close says that the body has ended. It appends what is still owed: the end

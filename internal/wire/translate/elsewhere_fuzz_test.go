@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"gatewright/internal/wire/fault"
 	"gatewright/internal/wire/sse"
 	"gatewright/internal/wire/translate"
 )
@@ -79,7 +80,7 @@ func fuzzStream(t *testing.T, p translate.Protocol, body []byte) {
 	var err error
 	for data := range bytes.SplitSeq(body, []byte("\n")) {
 		if events, err = d.Event(events, nil, data); err != nil {
-			if !errors.Is(err, translate.ErrUndecodable) {
+			if !errors.Is(err, fault.ErrUndecodable) {
 				t.Fatal(err)
 			}
 			break

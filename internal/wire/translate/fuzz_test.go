@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"gatewright/internal/wire/fault"
 	"gatewright/internal/wire/sse"
 	"gatewright/internal/wire/translate"
 )
@@ -113,7 +114,7 @@ func FuzzDecodeAnswer(f *testing.F) {
 		up := codecOf(t, protocolOf(n))
 		a, err := up.DecodeAnswer(body, anyRequest, anyUpstream)
 		if err != nil {
-			if _, inside := errors.AsType[*translate.FaultError](err); inside == errors.Is(err, translate.ErrUndecodable) {
+			if _, inside := errors.AsType[*fault.InsideError](err); inside == errors.Is(err, fault.ErrUndecodable) {
 				t.Fatalf("got %v", err)
 			}
 			return
@@ -174,7 +175,7 @@ func FuzzStream(f *testing.F) {
 		for data := range bytes.SplitSeq(body, []byte("\n")) {
 			before := bytes.Clone(data)
 			if events, err = d.Event(events, []byte(name), data); err != nil {
-				if !errors.Is(err, translate.ErrUndecodable) {
+				if !errors.Is(err, fault.ErrUndecodable) {
 					t.Fatal(err)
 				}
 				break

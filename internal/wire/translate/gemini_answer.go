@@ -1,7 +1,6 @@
 package translate
 
 import (
-	"errors"
 	"hash/fnv"
 	"strconv"
 	"strings"
@@ -14,7 +13,7 @@ import (
 func decodeGeminiAnswer(body []byte, r *Request, _ *Upstream) (*Answer, error) {
 	read, err := gemini.CheckAnswer(body)
 	if err != nil {
-		return nil, geminiError(err)
+		return nil, err
 	}
 	a := &Answer{ID: read.ID, Usage: geminiUsage(read.Usage)}
 	if len(read.Candidates) == 0 {
@@ -37,14 +36,6 @@ func decodeGeminiAnswer(body []byte, r *Request, _ *Upstream) (*Answer, error) {
 		a.Parts = append(a.Parts, Part{Kind: KindRefusal, Text: one.Message})
 	}
 	return a, nil
-}
-
-// geminiError makes the errors of this package of those of the protocol's.
-func geminiError(err error) error {
-	if inside, ok := errors.AsType[*gemini.FaultError](err); ok {
-		return &FaultError{Fault: inside.Fault}
-	}
-	return undecodable("%s", strings.TrimPrefix(err.Error(), gemini.ErrUndecodable.Error()+": "))
 }
 
 func geminiUsage(u gemini.Usage) Usage {

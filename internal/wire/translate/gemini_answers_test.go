@@ -147,7 +147,7 @@ func TestGeminiEnds(t *testing.T) {
 			t.Errorf("%s: got %+v, %+v, %v", body, a, f.answer, err)
 		}
 	}
-	var inside *translate.FaultError
+	var inside *fault.InsideError
 	if _, err := c.DecodeAnswer([]byte(`{"error":{"code":429,"message":"x","status":"RESOURCE_EXHAUSTED"}}`), anyRequest, anyUpstream); !errors.As(err, &inside) || inside.Fault.Kind != fault.RateLimit {
 		t.Errorf("an error: got %v", err)
 	}
@@ -155,7 +155,7 @@ func TestGeminiEnds(t *testing.T) {
 		t.Errorf("an answer that cannot be read: got %v", err)
 	}
 	for _, body := range []string{"", "{}"} {
-		if _, err := c.DecodeAnswer([]byte(body), anyRequest, anyUpstream); !errors.Is(err, translate.ErrUndecodable) || strings.Count(err.Error(), "undecodable") != 1 {
+		if _, err := c.DecodeAnswer([]byte(body), anyRequest, anyUpstream); !errors.Is(err, fault.ErrUndecodable) || strings.Count(err.Error(), "undecodable") != 1 {
 			t.Errorf("%s: got %v", body, err)
 		}
 	}
@@ -176,7 +176,7 @@ func TestGeminiStreams(t *testing.T) {
 	if f := read(geminiChunk(`{"text":"a"}`, "")); f.whole || f.err != nil || len(f.answer.Parts) != 1 {
 		t.Errorf("broken off: got %+v", f)
 	}
-	if f := read(geminiChunk(`{"text":"a"}`, "STOP"), geminiChunk(`{"text":"b"}`, "STOP")); !errors.Is(f.err, translate.ErrUndecodable) {
+	if f := read(geminiChunk(`{"text":"a"}`, "STOP"), geminiChunk(`{"text":"b"}`, "STOP")); !errors.Is(f.err, fault.ErrUndecodable) {
 		t.Errorf("going on behind its end: got %v", f.err)
 	}
 	if f := read(geminiChunk(`{"text":"a"}`, ""), `{"promptFeedback":{"blockReason":"OTHER"}}`); !f.whole || f.answer.End.Finish != translate.FinishFilter || len(f.answer.Parts) != 1 {

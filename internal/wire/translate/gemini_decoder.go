@@ -31,7 +31,7 @@ func (d *geminiDecoder) Event(dst []Event, _, data []byte) ([]Event, error) {
 	chunk, info, err := d.stream.Chunk(data)
 	switch {
 	case err != nil:
-		return dst, geminiError(err)
+		return dst, err
 	case info.Fault != nil:
 		d.over = true
 		return append(dst, Event{Kind: EventError, Fault: info.Fault}), nil

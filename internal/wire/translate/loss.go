@@ -1,10 +1,7 @@
 package translate
 
 import (
-	"errors"
 	"fmt"
-
-	"gatewright/internal/wire/fault"
 )
 
 // Loss is something of a request that does not reach the upstream, by rule.
@@ -64,22 +61,4 @@ func invalid(path, format string, args ...any) error {
 
 func unsupported(path, format string, args ...any) error {
 	return &UnsupportedError{Path: path, Message: fmt.Sprintf("%q: ", path) + fmt.Sprintf(format, args...)}
-}
-
-// ErrUndecodable says that an answer with a good status is none. The error that
-// wraps it says why.
-var ErrUndecodable = errors.New("undecodable answer")
-
-func undecodable(format string, args ...any) error {
-	return fmt.Errorf("%w: "+format, append([]any{ErrUndecodable}, args...)...)
-}
-
-// FaultError is an error object where an answer with a good status should be.
-type FaultError struct {
-	Fault fault.Fault
-}
-
-// Error returns the kind and the message of the fault.
-func (e *FaultError) Error() string {
-	return "error inside a good answer: " + e.Fault.Kind.String() + ": " + e.Fault.Message
 }

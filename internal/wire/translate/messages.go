@@ -1,7 +1,6 @@
 package translate
 
 import (
-	"errors"
 	"hash/fnv"
 	"strconv"
 	"strings"
@@ -83,14 +82,6 @@ func messagesReason(end End, calls, refused bool) string {
 		return "stop_sequence"
 	}
 	return "end_turn"
-}
-
-// messagesError makes the errors of this package of those of the protocol's.
-func messagesError(err error) error {
-	if inside, ok := errors.AsType[*anthropic.FaultError](err); ok {
-		return &FaultError{Fault: inside.Fault}
-	}
-	return undecodable("%s", strings.TrimPrefix(err.Error(), anthropic.ErrUndecodable.Error()+": "))
 }
 
 func messagesUsage(u anthropic.Usage) Usage {

@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"gatewright/internal/wire/anthropic"
+	"gatewright/internal/wire/fault"
 )
 
 // decodeMessagesAnswer reads a message.
 func decodeMessagesAnswer(body []byte, r *Request, up *Upstream) (*Answer, error) {
 	checked, err := anthropic.CheckAnswer(anthropic.Messages, body)
 	if err != nil {
-		return nil, messagesError(err)
+		return nil, err
 	}
 	a := &Answer{Usage: messagesUsage(checked.Usage)}
 	a.End = End{Finish: messagesFinish(checked.StopReason), Reason: checked.StopReason}
@@ -31,7 +32,7 @@ func decodeMessagesAnswer(body []byte, r *Request, up *Upstream) (*Answer, error
 		}
 	})
 	if err := m.finish(); err != nil {
-		return nil, undecodable("%v", err)
+		return nil, fault.Undecodable("%v", err)
 	}
 	plan := planMessagesFormat(r, up)
 	answer := plan.tool

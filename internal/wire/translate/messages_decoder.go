@@ -2,6 +2,7 @@ package translate
 
 import (
 	"gatewright/internal/wire/anthropic"
+	"gatewright/internal/wire/fault"
 )
 
 // messagesDecoder reads the stream of an upstream that speaks Messages. The
@@ -63,7 +64,7 @@ func (d *messagesDecoder) Event(dst []Event, name, data []byte) ([]Event, error)
 	switch {
 	case err != nil:
 		d.ended = true
-		return dst, messagesError(err)
+		return dst, err
 	case info.Fault != nil:
 		d.ended = true
 		return append(dst, Event{Kind: EventError, Fault: info.Fault}), nil
@@ -81,7 +82,7 @@ func (d *messagesDecoder) Event(dst []Event, name, data []byte) ([]Event, error)
 	case "content_block_start":
 		if d.assembly.open || d.block.hold || d.block.skip {
 			d.ended = true
-			return dst, undecodable("a block begins inside another")
+			return dst, fault.Undecodable("a block begins inside another")
 		}
 		return d.begin(dst, &ev), nil
 	case "content_block_delta":

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"gatewright/internal/wire/fault"
 	"gatewright/internal/wire/sse"
 	"gatewright/internal/wire/translate"
 )
@@ -222,7 +223,7 @@ func TestReadsRecordings(t *testing.T) {
 				switch {
 				case strings.Contains(rec.file, "spliced"):
 					// A second message inside the first is never joined to it.
-					if !errors.Is(f.err, translate.ErrUndecodable) || f.whole {
+					if !errors.Is(f.err, fault.ErrUndecodable) || f.whole {
 						t.Errorf("got %v, whole %v", f.err, f.whole)
 					}
 				case rec.fails:

@@ -1,9 +1,9 @@
 package translate
 
 import (
-	"errors"
 	"strings"
 
+	"gatewright/internal/wire/fault"
 	"gatewright/internal/wire/responses"
 )
 
@@ -11,23 +11,15 @@ import (
 func decodeResponsesAnswer(body []byte, r *Request, _ *Upstream) (*Answer, error) {
 	checked, err := responses.CheckAnswer(responses.Create, body)
 	if err != nil {
-		return nil, responsesError(err)
+		return nil, err
 	}
 	if checked.Status == "queued" || checked.Status == "in_progress" {
-		return nil, undecodable("the answer is not finished")
+		return nil, fault.Undecodable("the answer is not finished")
 	}
 	d := responsesAnswerDecoder{reader: newAnswerReader(body), r: r, a: &Answer{Usage: responsesUsage(checked.Usage)}}
 	d.object(d.member)
 	d.a.End = responsesEnd(checked.Status, checked.Reason, d.a.Parts)
 	return d.a, nil
-}
-
-// responsesError makes the errors of this package of those of the protocol's.
-func responsesError(err error) error {
-	if inside, ok := errors.AsType[*responses.FaultError](err); ok {
-		return &FaultError{Fault: inside.Fault}
-	}
-	return undecodable("%s", strings.TrimPrefix(err.Error(), responses.ErrUndecodable.Error()+": "))
 }
 
 func responsesUsage(u responses.Usage) Usage {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"gatewright/internal/wire/fault"
 	"gatewright/internal/wire/responses"
 )
 
@@ -76,7 +77,7 @@ func (d *responsesDecoder) Event(dst []Event, name, data []byte) ([]Event, error
 	d.frame, info, err = d.stream.Event(d.frame[:0], name, data)
 	switch {
 	case err != nil:
-		return dst, responsesError(err)
+		return dst, err
 	case info.Fault != nil:
 		d.over = true
 		return append(dst, Event{Kind: EventError, Fault: info.Fault}), nil
@@ -86,7 +87,7 @@ func (d *responsesDecoder) Event(dst []Event, name, data []byte) ([]Event, error
 	ev := readStreamEvent(data, name)
 	if d.inCall() && ev.index >= 0 && d.items[ev.index] != d.open {
 		if d.heldBytes += len(data); d.heldBytes > maxHeldBytes {
-			return dst, undecodable("too much is told while a call has not ended")
+			return dst, fault.Undecodable("too much is told while a call has not ended")
 		}
 		d.held = append(d.held, readStreamEvent(bytes.Clone(data), name))
 		return dst, nil
@@ -136,7 +137,7 @@ func (d *responsesDecoder) apply(dst []Event, ev *streamEvent) ([]Event, error) 
 	it := d.items[ev.index]
 	if it == nil {
 		if len(d.items) == maxStreamItems {
-			return dst, undecodable("there are more than %d items", maxStreamItems)
+			return dst, fault.Undecodable("there are more than %d items", maxStreamItems)
 		}
 		it = &streamItem{}
 		d.items[ev.index] = it

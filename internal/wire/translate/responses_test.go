@@ -324,10 +324,10 @@ func TestReadsResponsesFinals(t *testing.T) {
 	if err != nil || inShort(a.Parts) != tests[0].parts || a.End.Finish != translate.FinishCalls {
 		t.Errorf("whole: got %+v, %v", a, err)
 	}
-	if _, err := c.DecodeAnswer([]byte(`{"id":"r","status":"queued"}`), anyRequest, full); !errors.Is(err, translate.ErrUndecodable) {
+	if _, err := c.DecodeAnswer([]byte(`{"id":"r","status":"queued"}`), anyRequest, full); !errors.Is(err, fault.ErrUndecodable) {
 		t.Errorf("not finished: got %v", err)
 	}
-	var inside *translate.FaultError
+	var inside *fault.InsideError
 	if _, err := c.DecodeAnswer([]byte(`{"id":"r","status":"failed","error":{"code":"rate_limit_exceeded","message":"x"}}`), anyRequest, full); !errors.As(err, &inside) || inside.Fault.Kind != fault.RateLimit {
 		t.Errorf("failed: got %v", err)
 	}
@@ -343,7 +343,7 @@ func TestHeldEventsAreBounded(t *testing.T) {
 			break
 		}
 	}
-	if !errors.Is(err, translate.ErrUndecodable) {
+	if !errors.Is(err, fault.ErrUndecodable) {
 		t.Errorf("got %v and %d events", err, len(events))
 	}
 }

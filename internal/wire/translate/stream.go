@@ -48,7 +48,7 @@ func NewStream(in, up *Codec, r *Request, u *Upstream, model string, now time.Ti
 
 // Event takes one server-sent event of the upstream, appends what the client is
 // to get, framed, to dst and returns the longer slice. The error wraps
-// [ErrUndecodable]: the rest of the stream cannot be read, and what was appended
+// [fault.ErrUndecodable]: the rest of the stream cannot be read, and what was appended
 // is all. Events after the end, or after an error, give nothing.
 func (s *Stream) Event(dst, name, data []byte) (out []byte, info StreamInfo, err error) {
 	if s.ended || s.broken {

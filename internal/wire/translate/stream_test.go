@@ -214,7 +214,7 @@ func TestChatStreamRefusesDisorder(t *testing.T) {
 				}
 				_, _, err = s.Event(nil, nil, []byte(data))
 			}
-			if !errors.Is(err, translate.ErrUndecodable) || err.Error() != "undecodable answer: "+tt.want {
+			if !errors.Is(err, fault.ErrUndecodable) || err.Error() != "undecodable answer: "+tt.want {
 				t.Errorf("got %v", err)
 			}
 			if out, info := s.Close(nil); len(out) > 0 || info.Done {

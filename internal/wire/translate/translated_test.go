@@ -151,7 +151,7 @@ func TestTranslatesRecordings(t *testing.T) {
 				client := readers[in.Protocol](t, s.out, true)
 				switch {
 				case strings.Contains(rec.file, "spliced"):
-					if !errors.Is(s.err, translate.ErrUndecodable) || client.over || len(client.calls) != 1 || client.calls[0].ID != "toolu_first" {
+					if !errors.Is(s.err, fault.ErrUndecodable) || client.over || len(client.calls) != 1 || client.calls[0].ID != "toolu_first" {
 						t.Errorf("got %v, %+v", s.err, client)
 					}
 				case rec.fails && !rec.late:
