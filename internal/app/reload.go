@@ -33,6 +33,9 @@ func (a *App) Reload(ctx context.Context) bool {
 	a.reloading.Lock()
 	defer a.reloading.Unlock()
 	file, problems := a.load()
+	if file == nil && a.await(ctx, problems) {
+		file, problems = a.load()
+	}
 	for _, p := range problems {
 		level := slog.LevelWarn
 		if p.Severity == config.SeverityError {

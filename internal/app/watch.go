@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"os"
+	"slices"
 
 	"gatewright/internal/config"
 )
@@ -62,11 +63,35 @@ func (a *App) watched(file *config.File) []string {
 // follow watches the files of a configuration. It is called before their content
 // is read.
 func (a *App) follow(ctx context.Context, file *config.File) {
+	a.follows(ctx, a.watched(file))
+}
+
+// await watches what a configuration lacks that cannot be used, beside what is
+// watched already. It reports whether something of it has come meanwhile.
+func (a *App) await(ctx context.Context, problems config.Problems) (came bool) {
+	var missing []string
+	for _, p := range problems {
+		if p.Awaits != "" {
+			missing = append(missing, p.Awaits)
+		}
+	}
+	current := a.file.Load()
+	if len(missing) == 0 || current == nil {
+		return false
+	}
+	a.follows(ctx, append(a.watched(current), missing...))
+	return slices.ContainsFunc(missing, func(file string) bool {
+		_, err := os.Stat(file)
+		return err == nil
+	})
+}
+
+func (a *App) follows(ctx context.Context, files []string) {
 	watcher := a.watcher.Load()
 	if watcher == nil {
 		return
 	}
-	if err := watcher.Set(ctx, a.watched(file)...); err != nil && ctx.Err() == nil {
+	if err := watcher.Set(ctx, files...); err != nil && ctx.Err() == nil {
 		a.logger.WarnContext(ctx, "not every file is watched; send SIGHUP to reload the others", slog.Any("error", err))
 	}
 }

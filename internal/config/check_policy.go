@@ -69,6 +69,7 @@ func (c *checker) policyFile(p *Policy, at path) {
 			fix = "relative paths are taken from the folder of the configuration file"
 		}
 		c.fail(inner, fix, "the file %s %s", c.shown(p.Path), reason(err))
+		c.await(inner, p.Path)
 	case info.IsDir():
 		c.fail(inner, extensions+"; opa build makes a bundle of a folder", "%s is a folder", c.shown(p.Path))
 	case !info.Mode().IsRegular():

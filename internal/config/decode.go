@@ -55,6 +55,13 @@ func (d *decoder) fail(at path, fix, format string, a ...any) {
 	d.report(SeverityError, d.placeOf(at), at, fault{fmt.Sprintf(format, a...), fix})
 }
 
+// await says which file the error that was recorded at a path is about.
+func (d *decoder) await(at path, file string) {
+	if n := len(d.problems); n > 0 && d.problems[n-1].Path == string(at) {
+		d.problems[n-1].Awaits = file
+	}
+}
+
 // warn records a warning in the same way.
 func (d *decoder) warn(at path, fix, format string, a ...any) {
 	d.report(SeverityWarning, d.placeOf(at), at, fault{fmt.Sprintf(format, a...), fix})

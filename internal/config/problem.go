@@ -36,6 +36,10 @@ type Problem struct {
 	Path     string   `json:"path"`   // "models.m.deployments[2].provider"; "" = the whole file
 	Message  string   `json:"message"`
 	Fix      string   `json:"fix,omitempty"` // what to write instead; may be empty
+
+	// Awaits is a file that cannot be read: it may end the problem by a change of its
+	// own. "" = none.
+	Awaits string `json:"-"`
 }
 
 // String returns the problem on one line:
