@@ -321,3 +321,23 @@ func FuzzReader(f *testing.F) {
 		}
 	})
 }
+
+// FuzzAppend reads what was written: one event, whatever its name and data hold.
+func FuzzAppend(f *testing.F) {
+	f.Add("", []byte("a"), "c")
+	f.Add("e\r\ndata: b", []byte("a\r\n\r\nevent: e\rid: 1\n"), "c\r\ndata: d\n\n")
+	f.Add("\xef\xbb\xbf", []byte("\n"), "")
+	f.Fuzz(func(t *testing.T, name string, data []byte, comment string) {
+		lines := strings.NewReplacer("\r\n", "\n", "\r", "\n")
+		want := event{Data: lines.Replace(string(data)), HasData: true}
+		want.Name, _, _ = strings.Cut(lines.Replace(name), "\n")
+		written := sse.Append(sse.AppendComment(nil, comment), name, data)
+		got, err := readAll(bytes.NewReader(written), len(written))
+		if len(got) == 0 || !got[0].Comment {
+			t.Fatalf("no comment in front: %+v", got)
+		}
+		if diff := cmp.Diff([]event{want}, got[1:]); diff != "" || !errors.Is(err, io.EOF) {
+			t.Errorf("%q: %v (-want +got):\n%s", written, err, diff)
+		}
+	})
+}
