@@ -17,7 +17,7 @@ const (
 	cpuLimit = 10
 	// modestTime is how long one is awaited that runs only while nothing else does.
 	// On a machine that is never idle it is done again, in competition with the rest.
-	modestTime = 5 * time.Second
+	modestTime = 2 * time.Second
 	// longestTime is how long that may take.
 	longestTime = 30 * time.Second
 	// keepTime is how long the process is kept for the next upload: starting one costs
@@ -38,6 +38,7 @@ type Process struct {
 	command  []string
 	cacheDir string
 	logger   *slog.Logger
+	modest   bool // see question: first without competing, and such a process is kept
 
 	waiting chan struct{} // a place for each call
 	turn    chan struct{} // one place: taken by the call whose turn it is
@@ -52,7 +53,7 @@ type Process struct {
 // where compiled code is kept. It must be closed.
 func New(command []string, cacheDir string, logger *slog.Logger) *Process {
 	p := &Process{
-		command: command, cacheDir: cacheDir, logger: logger,
+		command: command, cacheDir: cacheDir, logger: logger, modest: true,
 		turn: make(chan struct{}, 1), waiting: make(chan struct{}, maxWaiting),
 	}
 	p.timer = time.AfterFunc(keepTime, p.drop)
@@ -83,8 +84,10 @@ func (p *Process) Judge(ctx context.Context, u *policies.Upload) (j *policies.Ju
 	case <-ctx.Done():
 		return nil, nil, ctx.Err()
 	}
-	j, made, err = p.judge(ctx, u, true, modestTime)
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+	if p.modest {
+		j, made, err = p.judge(ctx, u, true, modestTime)
+	}
+	if !p.modest || errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		j, made, err = p.judge(ctx, u, false, longestTime)
 	}
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
@@ -137,11 +140,11 @@ func (p *Process) take(modest bool) *child {
 	return c
 }
 
-// keep lets a process wait for the next upload. One that competes with the rest does
-// not.
+// keep lets a process wait for the next upload. One that competes with the rest, where
+// that is the exception, does not.
 func (p *Process) keep(c *child) {
 	p.mu.Lock()
-	wanted := !p.closed && c.modest
+	wanted := !p.closed && c.modest == p.modest
 	if wanted {
 		p.kept = c
 		p.timer.Reset(keepTime)
