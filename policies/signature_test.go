@@ -42,3 +42,25 @@ func TestSigners(t *testing.T) {
 		t.Errorf("where nobody need sign: %q, %v", got, err)
 	}
 }
+
+// A version that is uploaded again with a signature is signed from then on; without one
+// it stays as it is.
+func TestSignedLater(t *testing.T) {
+	s, err := NewState(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct{ signer, want string }{{"", ""}, {"k", "k"}, {"", "k"}, {"l", "l"}} {
+		before := s
+		if s, err = s.Upload("p", Admission, &Version{Digest: Digest([]byte("p")), SignedBy: step.signer}); err != nil {
+			t.Fatal(err)
+		}
+		p, err := s.Policy("p")
+		if err != nil || len(p.Versions) != 1 || p.Newest().SignedBy != step.want {
+			t.Errorf("uploaded by %q: %+v, %v; want it signed by %q", step.signer, p, err, step.want)
+		}
+		if old, err := before.Policy("p"); err == nil && old.Newest() == p.Newest() {
+			t.Error("the state before was changed")
+		}
+	}
+}

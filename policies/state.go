@@ -218,11 +218,15 @@ func (s *State) Upload(name string, kind Kind, v *Version) (*State, error) {
 	}
 	p := *old
 	p.Versions = slices.DeleteFunc(slices.Clone(p.Versions), func(x *Version) bool {
-		if x.Digest == v.Digest {
-			v = x
-			return true
+		if x.Digest != v.Digest {
+			return false
 		}
-		return false
+		known := *x
+		if v.SignedBy != "" {
+			known.SignedBy = v.SignedBy
+		}
+		v = &known
+		return true
 	})
 	if len(p.Versions) >= maxVersions {
 		return nil, fmt.Errorf("policy %q: %w: it has %d versions, the most that there may be; delete some", name, ErrConflict, maxVersions)

@@ -1,5 +1,6 @@
 // Package vetting has uploaded policies judged by another process: the same binary,
-// started for one upload, on one processor, and only while nothing else wants it.
+// on one processor, and at first only while nothing else wants that. It is kept for a
+// while for the next upload.
 //
 // Compiling takes some ten milliseconds of a processor without a pause. Within the
 // gateway that holds requests up, however little the scheduler of the system gives it:
